@@ -1,0 +1,47 @@
+"""What a request says a correction is, in Python words: no Django, nothing stored."""
+
+from dataclasses import dataclass, field
+
+from kindgi_site.exact_json import canonical
+from corrections.vocabulary import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """A call that should have been made. `args_text` is the JSON object as sent; `{}` asks only for the call."""
+
+    tool: str
+    args: dict[str, object] = field(default_factory=dict)
+    args_text: str = "{}"
+
+    @property
+    def args_canonical(self) -> str:
+        return canonical(self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedItem:
+    key: str
+    verdict: Verdict
+    pointer: str | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionDraft:
+    """Somebody's verdicts on one run; None or empty means not said (contract 7.2)."""
+
+    decisions: Verdict | None = None
+    should_call: tuple[ExpectedCall, ...] = ()
+    must_not_call: tuple[str, ...] = ()
+    answer: Verdict | None = None
+    should_say: str | None = None
+    why: str | None = None
+    items: tuple[CorrectedItem, ...] = ()
+    corrector_group_id: str | None = None
+    participant_id: str | None = None
+
+    @property
+    def verdicts(self) -> set[Verdict]:
+        said = {self.decisions, self.answer, *(item.verdict for item in self.items)}
+        return {verdict for verdict in said if verdict is not None}
