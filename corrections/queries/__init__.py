@@ -1,0 +1,1 @@
+"""Reads, with who may see what."""

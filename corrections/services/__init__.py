@@ -1,0 +1,1 @@
+"""Writes: the order of steps, locks and transactions."""

@@ -1,0 +1,34 @@
+"""How a view answers: a whole page, or the fragment htmx asked for."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django_htmx.middleware import HtmxDetails
+
+VARIES_BY = ["HX-Request", "HX-Boosted", "HX-History-Restore-Request"]
+
+
+class HtmxRequest(HttpRequest):
+    htmx: HtmxDetails
+
+
+def wants_fragment(request: HttpRequest) -> bool:
+    """Whether a fragment is swapped into a page that stands; history restores want the whole page."""
+    htmx: HtmxDetails | None = getattr(request, "htmx", None)
+    return bool(htmx) and not htmx.boosted and not htmx.history_restore_request  # type: ignore[union-attr]
+
+
+def render_page(
+    request: HttpRequest, page: str, *, fragment: str, context: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    response = render(request, fragment if wants_fragment(request) else page, context, status=status)
+    patch_vary_headers(response, VARIES_BY)
+    return response
+
+
+def render_problem(request: HttpRequest, status: int, message: str) -> HttpResponse:
+    """One refusal, as a page or as the fragment that lands in #messages."""
+    context = {"status": status, "message": message, "request_id": getattr(request, "request_id", "")}
+    return render_page(request, "error.html", fragment="_error.html", context=context, status=status)

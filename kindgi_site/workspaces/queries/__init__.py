@@ -1,0 +1,1 @@
+"""Reads: who is asking, and what they may see of workspaces."""

@@ -1,0 +1,1 @@
+"""Writes to workspaces, people and keys."""
