@@ -2,9 +2,8 @@
 
 from uuid import UUID
 
-from django.db.models import BooleanField, Case, CharField, F, Q, QuerySet, Subquery, Value, When
+from django.db.models import BooleanField, Case, CharField, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
-from django.db.models.query import OuterRef
 
 from kindgi_site.callers import Caller, ReviewerRole, Role
 from kindgi_site.workspaces.models import ApiKey, Membership, Person, ProjectRole, Reviewer, Workspace

@@ -1,0 +1,58 @@
+"""The small cast of every test: a workspace with its Default project, a reviewer, a run, and ways to ask."""
+
+import pytest
+from django.test import Client
+
+from corrections.models import Run
+from kindgi_site.callers import Caller
+from kindgi_site.workspaces.models import Person, Project, Workspace
+from kindgi_site.workspaces.services.keys import store_key
+from tests.factories import ProjectFactory, ReviewerFactory, RunFactory, WorkspaceFactory, caller_of, person_with
+from tests.wire import WireClient
+
+
+@pytest.fixture
+def workspace(db: None) -> Workspace:
+    return WorkspaceFactory()
+
+
+@pytest.fixture
+def project(workspace: Workspace) -> Project:
+    """The workspace's Default project."""
+    return ProjectFactory(workspace=workspace, default=True)
+
+
+@pytest.fixture
+def reviewer(project: Project) -> Person:
+    """An editor of the project who is on the roster as a standard reviewer."""
+    return ReviewerFactory(workspace=project.workspace, person=person_with(project)).person
+
+
+@pytest.fixture
+def caller(reviewer: Person) -> Caller:
+    """The reviewer, as services know her."""
+    return caller_of(reviewer)
+
+
+@pytest.fixture
+def run(project: Project) -> Run:
+    """A completed agent turn that the reviewer may read and correct."""
+    return RunFactory(project=project)
+
+
+@pytest.fixture
+def reviewer_client(reviewer: Person, client: Client) -> Client:
+    """A browser in which the reviewer is signed in."""
+    client.force_login(reviewer)
+    return client
+
+
+@pytest.fixture
+def api_key(reviewer: Person, workspace: Workspace) -> str:
+    """The text of a member key of the reviewer's."""
+    return store_key(workspace=workspace, principal=reviewer)[1]
+
+
+@pytest.fixture
+def api_client(api_key: str) -> WireClient:
+    return WireClient(api_key)
