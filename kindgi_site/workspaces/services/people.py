@@ -53,12 +53,16 @@ def set_project_role(*, project: Project, principal: Person | ServiceAccount, ro
     ProjectRole.objects.update_or_create(project=project, **owner, defaults={"role": role})
 
 
-def set_reviewer_role(*, workspace: Workspace, person: Person, role: ReviewerRole, display_name: str = "") -> Reviewer:
-    """Put a person on the roster, or change their place on it; a deactivated one is active again."""
+def set_reviewer_role(
+    *, workspace: Workspace, person: Person, role: ReviewerRole, display_name: str | None = None
+) -> Reviewer:
+    """Put a person on the roster, or change their place on it; a deactivated one is active again.
+
+    Without a display name the one they have stays.
+    """
+    named = {} if display_name is None else {"display_name": display_name}
     reviewer, _created = Reviewer.objects.update_or_create(
-        workspace=workspace,
-        person=person,
-        defaults={"role": role, "display_name": display_name, "deactivated_at": None},
+        workspace=workspace, person=person, defaults={"role": role, "deactivated_at": None, **named}
     )
     return reviewer
 
@@ -78,3 +82,20 @@ def project_of(workspace: Workspace, slug: str | None) -> Project:
             _("There is no project “%(slug)s” in this workspace.") % {"slug": slug or DEFAULT_PROJECT_SLUG},
         )
     return project
+
+
+def make_workspace_admin(*, workspace: Workspace, person: Person) -> None:
+    """Make a member an administrator of the workspace; one who is stays one."""
+    Membership.objects.filter(workspace=workspace, person=person).update(is_admin=True)
+
+
+def make_service_admin(*, service: ServiceAccount) -> None:
+    """Make a service account an administrator of its workspace."""
+    service.is_workspace_admin = True
+    service.save(update_fields=["is_workspace_admin"])
+
+
+def set_rate_limit(*, workspace: Workspace, requests_per_minute: int | None) -> None:
+    """None lifts the limit."""
+    workspace.requests_per_minute = requests_per_minute
+    workspace.save(update_fields=["requests_per_minute"])
