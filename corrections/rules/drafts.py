@@ -16,6 +16,7 @@ MAX_TEXT = 4000
 MAX_ITEMS = 100
 MAX_KEY = 200
 MAX_POINTER = 500
+MAX_PARTICIPANT = 256
 
 
 def check_draft(draft: CorrectionDraft) -> None:
@@ -27,6 +28,7 @@ def check_draft(draft: CorrectionDraft) -> None:
     for name, value in (("correctorGroupId", draft.corrector_group_id), ("participantId", draft.participant_id)):
         if value is not None and is_blank(value):
             raise refusal(f"{name} must not be empty.", name)
+    _check_length(draft.participant_id or "", MAX_PARTICIPANT, "participantId")
     if not draft.verdicts:
         raise refusal("Say at least one of decisions, answer, items.", "decisions")
 
