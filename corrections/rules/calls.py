@@ -31,9 +31,8 @@ def calls_made(subject_kind: str, output: Any, context: Any, calls: Any) -> list
         recorded = _field(flow, "calls")
         return None if not isinstance(recorded, list) else list(listed(recorded))
     appended = _field(output, "appended")
-    if isinstance(appended, list):
-        return list(_appended(appended))
-    return list(listed(calls)) if isinstance(calls, list) else None
+    carried = list(_appended(appended)) if isinstance(appended, list) else None
+    return list(listed(calls)) if not carried and isinstance(calls, list) else carried
 
 
 def listed(calls: Iterable[Any]) -> Iterator[Call]:
@@ -61,7 +60,9 @@ def _appended(entries: list[Any]) -> Iterator[Call]:
             call = _field(entry, "toolCall")
             call_id = _field(call, "invocationId")
             if isinstance(call_id, str) and call_id in decided:
-                yield _answered(call, decided[call_id], entry)
+                answered = _answered(call, decided[call_id], entry)
+                if answered.tool:
+                    yield answered
 
 
 def _decided_in(entry: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:

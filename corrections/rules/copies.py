@@ -65,8 +65,8 @@ def _session_approval(text: str | None) -> dict[str, str]:
 
 def _flow(text: str | None, run_id: str) -> tuple[dict[str, str], str | None]:
     given = _members(text)
-    calls = _elements(given.get("calls"))
-    steps = _elements(given.get("steps"))
+    calls = _objects(given.get("calls"))
+    steps = _objects(given.get("steps"))
     if not calls and not steps:
         return {}, None
     kept = calls[:MAX_FLOW_CALLS]
@@ -118,3 +118,7 @@ def _members(text: str | None) -> dict[str, str]:
 
 def _elements(text: str | None) -> list[str]:
     return list(exact_json.elements(text)) if text is not None and text.startswith("[") else []
+
+
+def _objects(text: str | None) -> list[str]:
+    return [part for part in _elements(text) if part.startswith("{")]
