@@ -1,6 +1,7 @@
 """The small cast of every test: a workspace with its Default project, a reviewer, a run, and ways to ask."""
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from corrections.models import Run
@@ -9,6 +10,14 @@ from kindgi_site.workspaces.models import Person, Project, Workspace
 from kindgi_site.workspaces.services.keys import store_key
 from tests.factories import ProjectFactory, ReviewerFactory, RunFactory, WorkspaceFactory, caller_of, person_with
 from tests.wire import WireClient
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what only PostgreSQL can show where the tests run on SQLite."""
+    if connection.vendor != "postgresql":
+        for item in items:
+            if "postgres" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="needs PostgreSQL"))
 
 
 @pytest.fixture
