@@ -3,8 +3,10 @@
 from django.db.models import Q, QuerySet
 
 from corrections.models import CorrectorGroup, Run, RunCopy
+from corrections.queries.corrections import as_uuid
 from corrections.vocabulary import ScopeKind, SubjectKind
 from kindgi_site.callers import Caller
+from kindgi_site.errors import Code, NotFoundError
 
 
 def groups_covering(run: Run | RunCopy) -> QuerySet[CorrectorGroup]:
@@ -21,3 +23,19 @@ def groups_readable_by(caller: Caller) -> QuerySet[CorrectorGroup]:
     groups = CorrectorGroup.objects.filter(workspace=caller.workspace_id).order_by("-created_at", "-id")
     readable = caller.readable_project_ids
     return groups if readable is None else groups.filter(Q(project__isnull=True) | Q(project__in=readable))
+
+
+def group_readable_by(caller: Caller, group_id: str, *, lock: bool = False) -> CorrectorGroup:
+    """One group, a retired one too; NotFoundError `corrector-group-not-found` when not theirs."""
+    key = as_uuid(group_id)
+    groups = groups_readable_by(caller)
+    found = key and (groups.select_for_update(of=("self",), no_key=True) if lock else groups).filter(id=key).first()
+    if not found:
+        raise group_not_found(group_id)
+    return found
+
+
+def group_not_found(group_id: object) -> NotFoundError:
+    return NotFoundError(
+        Code.CORRECTOR_GROUP_NOT_FOUND, "There is no such corrector group.", correctorGroupId=str(group_id)
+    )
