@@ -1,9 +1,11 @@
 """What a request says a correction is, in Python words: no Django, nothing stored."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
 
-from kindgi_site.exact_json import canonical
-from corrections.vocabulary import Verdict
+from corrections.vocabulary import RunStatus, SubjectKind, Verdict
+from kindgi_site.exact_json import JsonText, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +47,31 @@ class CorrectionDraft:
     def verdicts(self) -> set[Verdict]:
         said = {self.decisions, self.answer, *(item.verdict for item in self.items)}
         return {verdict for verdict in said if verdict is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDraft:
+    """A run as handed in (contract 11.2). JSON parts are the texts that were sent; None means not sent."""
+
+    run_id: UUID
+    project_id: UUID
+    subject_kind: SubjectKind
+    subject_id: str
+    subject_version: str
+    status: RunStatus
+    input: JsonText
+    output: JsonText | None = None
+    context: JsonText | None = None
+    calls: JsonText | None = None
+    segments: JsonText | None = None
+    conversation_id: UUID | None = None
+    via: str = ""
+    failure_message: str = ""
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    dry_run: bool = False
+    parent_run_id: str = ""
+    parent_node_id: str = ""
+    replay_of: str = ""
+    test_run_id: str = ""
+    participant_id: str = ""

@@ -5,14 +5,17 @@ kept as text, and where it is parsed a number keeps its digits (`1.0`, `1e400`, 
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from json.decoder import JSONDecodeError, scanstring
 from typing import Any, NoReturn
 
 MAX_DEPTH = 128
 
 _WHITE = " \t\n\r"
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class NotJsonError(ValueError):
@@ -74,8 +77,8 @@ class Number:
 
 
 def _power(text: str) -> int:
-    # An exponent of thousands of digits is legal JSON; beyond 18 its size no longer matters to anybody.
-    clipped = text.lstrip("+-").lstrip("0")[:18] or "0"
+    # An exponent of any length is legal JSON, but Python makes no int of more than 4300 digits.
+    clipped = text.lstrip("+-").lstrip("0")[:4000] or "0"
     return -int(clipped) if text.startswith("-") else int(clipped)
 
 
@@ -201,3 +204,46 @@ def dumps(value: Any) -> str:
         case dict():
             return joined_object({key: dumps(item) for key, item in value.items()})
     return json.dumps(value)
+
+
+def is_storable(text: str) -> bool:
+    """Whether a plain text column can hold it: PostgreSQL takes no NUL, UTF-8 no unpaired surrogate (contract 4.2)."""
+    return _UNSTORABLE.search(text) is None
+
+
+class JsonText:
+    """A JSON text, ready for the wire as `.text` and parsed on first use as `.value`."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @classmethod
+    def parsed(cls, text: str, value: Any) -> "JsonText":
+        """A text whose value is known already."""
+        made = cls(text)
+        made.__dict__["value"] = value
+        return made
+
+    @classmethod
+    def of(cls, value: Any) -> "JsonText":
+        """The text of a value made of JSON types."""
+        return cls(dumps(value))
+
+    @cached_property
+    def value(self) -> Any:
+        """Numbers are `Number`."""
+        return parse(self.text)
+
+    @cached_property
+    def canonical(self) -> str:
+        return canonical(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        """Same text; compare `.canonical` for same value."""
+        return isinstance(other, JsonText) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"JsonText({self.text[:60]!r})"

@@ -1,42 +1,12 @@
 """StoredJson: a text column that holds JSON as it was sent, parsed only when somebody looks."""
 
-from functools import cached_property
 from typing import Any
 
 from django.db import models
 
-from kindgi_site import exact_json
+from kindgi_site.exact_json import JsonText
 
-
-class JsonText:
-    """A JSON text, ready for the wire as `.text` and parsed on first use as `.value`."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    @classmethod
-    def of(cls, value: Any) -> "JsonText":
-        """The text of a value made of JSON types."""
-        return cls(exact_json.dumps(value))
-
-    @cached_property
-    def value(self) -> Any:
-        """Numbers are `exact_json.Number`."""
-        return exact_json.parse(self.text)
-
-    @cached_property
-    def canonical(self) -> str:
-        return exact_json.canonical(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        """Same text; compare `.canonical` for same value."""
-        return isinstance(other, JsonText) and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
-    def __repr__(self) -> str:
-        return f"JsonText({self.text[:60]!r})"
+__all__ = ["JsonText", "StoredJson"]
 
 
 class StoredJson(models.TextField):  # type: ignore[type-arg]

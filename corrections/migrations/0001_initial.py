@@ -36,8 +36,6 @@ class Migration(migrations.Migration):
                 ('test_run_id', models.CharField(blank=True, max_length=200)),
                 ('participant_id', models.CharField(blank=True, max_length=256)),
                 ('segments', kindgi_site.stored_json.StoredJson(null=True)),
-                ('started_by_kind', models.CharField(blank=True, max_length=7)),
-                ('started_by_id', models.CharField(blank=True, max_length=100)),
                 ('created_at', models.DateTimeField(default=kindgi_site.clock.now, verbose_name='received')),
                 ('updated_at', models.DateTimeField(default=kindgi_site.clock.now, verbose_name='changed')),
                 ('erased_at', models.DateTimeField(null=True, verbose_name='erased')),

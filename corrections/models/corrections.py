@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
+from corrections.marks import Link, Note, Party, Sorting, Subject, VersionMark
 from corrections.models.groups import CorrectorGroup
 from corrections.models.runs import RunCopy, choices
 from corrections.vocabulary import LinkKind, SortedTo, Status, SubjectKind, Verdict
@@ -125,3 +126,41 @@ class Correction(models.Model):
     @property
     def is_live(self) -> bool:
         return self.unregistered_at is None
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(self.subject_kind, self.subject_id, self.subject_version)
+
+    @property
+    def made_by(self) -> Party:
+        return Party(self.made_by_kind, self.made_by_id)
+
+    @property
+    def sorting(self) -> Sorting | None:
+        if self.sorted_at is None:
+            return None
+        return Sorting(Party(self.sorted_by_kind, self.sorted_by_id), self.sorted_at, self.sorted_reason)
+
+    @property
+    def link(self) -> Link | None:
+        return Link(self.link_kind, self.link_target) if self.link_kind else None
+
+    @property
+    def fixed_in(self) -> VersionMark | None:
+        if self.fixed_at is None:
+            return None
+        by = Party.known(self.fixed_by_kind, self.fixed_by_id)
+        return VersionMark(self.fixed_how, self.fixed_at, self.fixed_version, by)
+
+    @property
+    def reopened_in(self) -> VersionMark | None:
+        if self.reopened_at is None:
+            return None
+        by = Party.known(self.reopened_by_kind, self.reopened_by_id)
+        return VersionMark(self.reopened_how, self.reopened_at, self.reopened_version, by)
+
+    @property
+    def status_note(self) -> Note | None:
+        if self.note_at is None:
+            return None
+        return Note(self.note_text, Party(self.note_by_kind, self.note_by_id), self.note_at)

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
+from corrections.marks import Subject
 from corrections.vocabulary import TERMINAL, RunStatus, SubjectKind
 from kindgi_site import clock
 from kindgi_site.keys import new_id
@@ -43,8 +44,6 @@ class Run(models.Model):
     test_run_id = models.CharField(max_length=200, blank=True)
     participant_id = models.CharField(max_length=256, blank=True)
     segments = StoredJson(null=True)
-    started_by_kind = models.CharField(max_length=7, blank=True)
-    started_by_id = models.CharField(max_length=100, blank=True)
     created_at = models.DateTimeField(_("received"), default=clock.now)
     updated_at = models.DateTimeField(_("changed"), default=clock.now)
     erased_at = models.DateTimeField(_("erased"), null=True)
@@ -78,6 +77,10 @@ class Run(models.Model):
     @property
     def is_agent_turn(self) -> bool:
         return self.subject_kind == SubjectKind.AGENT
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(self.subject_kind, self.subject_id, self.subject_version)
 
 
 class RunContent(models.Model):
@@ -149,6 +152,10 @@ class RunCopy(models.Model):
     @property
     def is_agent_turn(self) -> bool:
         return self.subject_kind == SubjectKind.AGENT
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(self.subject_kind, self.subject_id, self.subject_version)
 
     @property
     def called_tool_names(self) -> list[str] | None:

@@ -1,0 +1,152 @@
+"""What /v1 takes of runs and corrections (contract 7.2, 11.2), cased as the contract; each body becomes a draft."""
+
+from typing import Any
+from uuid import UUID
+
+from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall, RunDraft
+from corrections.rules import drafts as limits
+from corrections.rules.drafts import refusal
+from corrections.rules.segments import check_segments
+from corrections.vocabulary import RunStatus, SubjectKind, Verdict, Via
+from kindgi_site.api.bodies import (
+    AnyJson,
+    AnyObject,
+    Flag,
+    Id,
+    ListOf,
+    Moment,
+    Shape,
+    Text,
+    Version,
+    Whole,
+    WireBody,
+    Word,
+)
+from kindgi_site.api.documents import Document
+from kindgi_site.exact_json import JsonText, dumps
+
+MAX_ID = 200
+
+
+class ExpectedCallBody(Shape):
+    tool = Text(min_length=1, max_length=limits.MAX_TOOL)
+    args = AnyObject(required=False)
+
+
+class CorrectedItemBody(Shape):
+    key = Text(non_blank=True, max_length=limits.MAX_KEY)
+    pointer = Text(required=False, max_length=limits.MAX_POINTER)
+    rank = Whole(required=False, min_value=0)
+    verdict = Word(Verdict)
+
+
+class CreateCorrectionBody(WireBody):
+    runId = Text(non_blank=True)
+    decisions = Word(Verdict, required=False)
+    shouldCall = ListOf(child=ExpectedCallBody(), required=False, max_length=limits.MAX_CALLS)
+    mustNotCall = ListOf(
+        child=Text(min_length=1, max_length=limits.MAX_TOOL), required=False, max_length=limits.MAX_CALLS
+    )
+    answer = Word(Verdict, required=False)
+    shouldSay = Text(required=False, max_length=limits.MAX_TEXT)
+    why = Text(required=False, max_length=limits.MAX_TEXT)
+    items = ListOf(child=CorrectedItemBody(), required=False, max_length=limits.MAX_ITEMS)
+    correctorGroupId = Text(required=False, non_blank=True)
+    participantId = Text(required=False, non_blank=True, max_length=256)
+
+
+def correction_draft(document: Document) -> tuple[str, CorrectionDraft]:
+    """(run id as sent, what is said of the run)."""
+    said = CreateCorrectionBody.read(document)
+    return said["runId"], CorrectionDraft(
+        decisions=said.get("decisions"),
+        should_call=tuple(_expected_call(call) for call in said.get("shouldCall", ())),
+        must_not_call=tuple(said.get("mustNotCall", ())),
+        answer=said.get("answer"),
+        should_say=said.get("shouldSay"),
+        why=said.get("why"),
+        items=tuple(CorrectedItem(**item) for item in said.get("items", ())),
+        corrector_group_id=said.get("correctorGroupId"),
+        participant_id=said.get("participantId"),
+    )
+
+
+def _expected_call(call: dict[str, Any]) -> ExpectedCall:
+    args = call.get("args", {})
+    return ExpectedCall(tool=call["tool"], args=args, args_text=dumps(args))
+
+
+class AgentBody(Shape):
+    id = Text(min_length=1, max_length=MAX_ID)
+    version = Version()
+    conversationId = Id(required=False)
+    via = Word(Via, required=False)
+
+
+class FlowBody(Shape):
+    id = Text(min_length=1, max_length=MAX_ID)
+    version = Version()
+
+
+class SegmentBody(Shape):
+    key = Text()
+    value = Text()
+
+
+class IngestRunBody(WireBody):
+    projectId = Id()
+    agent = AgentBody(required=False)
+    flow = FlowBody(required=False)
+    status = Word(RunStatus)
+    input = AnyJson()
+    output = AnyJson(required=False)
+    failureMessage = Text(required=False, max_length=limits.MAX_TEXT)
+    startedAt = Moment(required=False)
+    completedAt = Moment(required=False)
+    dryRun = Flag(required=False)
+    parentRunId = Text(required=False, non_blank=True, max_length=MAX_ID)
+    parentNodeId = Text(required=False, non_blank=True, max_length=MAX_ID)
+    replayOf = Text(required=False, non_blank=True, max_length=MAX_ID)
+    testRunId = Text(required=False, non_blank=True, max_length=MAX_ID)
+    segments = ListOf(child=SegmentBody(), required=False)
+    participantId = Text(required=False, non_blank=True, max_length=256)
+    context = AnyObject(required=False)
+    calls = ListOf(child=AnyObject(), required=False)
+
+
+def run_draft(run_id: UUID, document: Document) -> RunDraft:
+    """A run as handed in; its JSON parts keep the text that was sent."""
+    said = IngestRunBody.read(document)
+    kind, subject = _subject(said)
+    check_segments(said.get("segments", []))
+    return RunDraft(
+        run_id=run_id,
+        project_id=said["projectId"],
+        subject_kind=kind,
+        subject_id=subject["id"],
+        subject_version=subject["version"],
+        conversation_id=subject.get("conversationId"),
+        via=subject.get("via", ""),
+        status=said["status"],
+        input=document.part("input") or JsonText("null"),
+        output=document.part("output"),
+        context=document.part("context"),
+        calls=document.part("calls"),
+        segments=document.part("segments") if said.get("segments") else None,
+        failure_message=said.get("failureMessage", ""),
+        started_at=said.get("startedAt"),
+        completed_at=said.get("completedAt"),
+        dry_run=said.get("dryRun", False),
+        parent_run_id=said.get("parentRunId", ""),
+        parent_node_id=said.get("parentNodeId", ""),
+        replay_of=said.get("replayOf", ""),
+        test_run_id=said.get("testRunId", ""),
+        participant_id=said.get("participantId", ""),
+    )
+
+
+def _subject(said: dict[str, Any]) -> tuple[SubjectKind, dict[str, Any]]:
+    if ("agent" in said) == ("flow" in said):
+        raise refusal("Name exactly one of agent and flow.", "agent")
+    kind = SubjectKind.AGENT if "agent" in said else SubjectKind.FLOW
+    return kind, said[kind]

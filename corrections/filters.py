@@ -1,0 +1,137 @@
+"""Query parameters that narrow lists, for /v1 and for pages."""
+
+from datetime import datetime
+from typing import Any
+
+import django_filters
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from corrections.models import Run
+from corrections.models.runs import AGENT_TURN_FLOW
+from corrections.vocabulary import RunStatus, SubjectKind
+from kindgi_site.api.bodies import moment_of, uuid_of
+from kindgi_site.errors import Code, InvalidError
+
+
+class MomentField(forms.CharField):
+    """A time of contract 4.4."""
+
+    def clean(self, value: Any) -> datetime | None:
+        text = super().clean(value)
+        if not text:
+            return None
+        moment = moment_of(text)
+        if moment is None:
+            raise ValidationError(_("This must be a time with its zone, such as 2026-03-01T09:30:00Z."))
+        return moment
+
+
+class MomentFilter(django_filters.Filter):
+    field_class = MomentField
+
+
+class WordsField(forms.MultipleChoiceField):
+    """One or more words, repeated or comma-separated."""
+
+    def to_python(self, value: Any) -> list[str]:
+        entries = [value] if isinstance(value, str) else value or []
+        return [word for entry in entries for word in str(entry).split(",") if word]
+
+
+class WordsFilter(django_filters.Filter):
+    field_class = WordsField
+
+    def filter(self, queryset: QuerySet[Any], value: list[str]) -> QuerySet[Any]:
+        return queryset.filter(**{f"{self.field_name}__in": value}) if value else queryset
+
+
+class ExactTextFilter(django_filters.CharFilter):
+    """Kept as sent: a space is part of an id."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, strip=False, **options)
+
+
+class TrueFalseFilter(django_filters.ChoiceFilter):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, choices=[("true", "true"), ("false", "false")], **options)
+
+
+class WireFilterSet(django_filters.FilterSet):
+    """Filters whose first problem is the contract's refusal; parameters it does not know are ignored."""
+
+    def narrowed(self) -> QuerySet[Any]:
+        """The filtered queryset; InvalidError `bad-input` for the first parameter that means nothing."""
+        if not self.form.is_valid():
+            name, problems = next(iter(self.form.errors.as_data().items()))
+            said = next(iter(problems[0].messages))
+            raise InvalidError(Code.BAD_INPUT, f"{name}: {said}" if name != "__all__" else said, field=name)
+        return self.filter_queryset(self.queryset)
+
+    def said(self, name: str) -> Any:
+        return self.form.cleaned_data.get(name)
+
+    def needs(self, name: str, other: str) -> None:
+        if self.said(name) and not self.said(other):
+            raise InvalidError(Code.BAD_INPUT, f"{name} needs {other}.", field=name)
+
+
+class RunFilter(WireFilterSet):
+    """The filters of `GET /v1/runs` (contract 11.3)."""
+
+    agentId = ExactTextFilter(method="of_agent")
+    agentVersion = ExactTextFilter(field_name="subject_version")
+    flowId = ExactTextFilter(method="of_flow")
+    flowVersion = ExactTextFilter(field_name="subject_version")
+    status = WordsFilter(field_name="status", choices=[(word.value, word.value) for word in RunStatus])
+    createdAfter = MomentFilter(field_name="created_at", lookup_expr="gt")
+    createdBefore = MomentFilter(field_name="created_at", lookup_expr="lt")
+    parentRunId = ExactTextFilter(method="of_parent")
+    topLevel = TrueFalseFilter(method="top_level")
+    replays = django_filters.ChoiceFilter(
+        choices=[(word, word) for word in ("exclude", "include", "only")], method="passed"
+    )
+    testRunId = ExactTextFilter(field_name="test_run_id")
+
+    class Meta:
+        model = Run
+        fields: list[str] = []
+
+    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        self.needs("agentVersion", "agentId")
+        self.needs("flowVersion", "flowId")
+        if self.said("topLevel") == "true" and self.said("parentRunId"):
+            raise InvalidError(Code.BAD_INPUT, "topLevel=true does not go with parentRunId.", field="topLevel")
+        return self._without_replays(super().filter_queryset(queryset))
+
+    def _without_replays(self, runs: QuerySet[Run]) -> QuerySet[Run]:
+        of_test_run = bool(self.said("testRunId"))
+        wanted = self.said("replays") or ("include" if of_test_run else "exclude")
+        if wanted == "exclude" and of_test_run:
+            raise InvalidError(Code.BAD_INPUT, "replays=exclude does not go with testRunId.", field="replays")
+        if wanted == "include":
+            return runs
+        return runs.filter(replay_of="") if wanted == "exclude" else runs.exclude(replay_of="")
+
+    def of_agent(self, runs: QuerySet[Run], _name: str, agent_id: str) -> QuerySet[Run]:
+        return runs.filter(subject_kind=SubjectKind.AGENT, subject_id=agent_id)
+
+    def of_flow(self, runs: QuerySet[Run], _name: str, flow_id: str) -> QuerySet[Run]:
+        if flow_id == AGENT_TURN_FLOW:
+            return runs.filter(subject_kind=SubjectKind.AGENT)
+        return runs.filter(subject_kind=SubjectKind.FLOW, subject_id=flow_id)
+
+    def of_parent(self, runs: QuerySet[Run], _name: str, run_id: str) -> QuerySet[Run]:
+        parent = uuid_of(run_id)
+        if parent is None:
+            raise InvalidError(Code.BAD_INPUT, "parentRunId must be a UUID.", field="parentRunId")
+        return runs.filter(parent_run_id=str(parent))
+
+    def top_level(self, runs: QuerySet[Run], _name: str, value: str) -> QuerySet[Run]:
+        return runs.filter(parent_run_id="") if value == "true" else runs
+
+    def passed(self, runs: QuerySet[Run], _name: str, _value: str) -> QuerySet[Run]:
+        return runs

@@ -1,0 +1,81 @@
+"""The OpenAPI document: what drf-spectacular cannot know by itself."""
+
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
+
+_MEANING = {
+    400: "The request cannot be accepted as it stands.",
+    401: "No usable bearer token.",
+    403: "The caller may not do this.",
+    404: "There is no such thing for this caller.",
+    409: "The stored state does not allow it, or an Idempotency-Key conflict.",
+    410: "It was taken away for good.",
+    413: "The body is larger than the limit; `details.maxBytes`.",
+    422: "This server cannot work with it.",
+    429: "The workspace used up its requests for this minute.",
+    500: "Unexpected failure.",
+    503: "Busy; nothing ran. Try again after `Retry-After` seconds.",
+}
+_EVERYWHERE = (401, 429, 500)
+
+
+class _ErrorShape(serializers.Serializer):  # type: ignore[type-arg]
+    code = serializers.CharField()
+    message = serializers.CharField()
+    details = serializers.DictField(required=False)
+    requestId = serializers.CharField()
+
+
+class WireErrorShape(serializers.Serializer):  # type: ignore[type-arg]
+    error = _ErrorShape()
+
+
+PAGING = [
+    OpenApiParameter("limit", int, description="Page size, 25 unless said, at most 100."),
+    OpenApiParameter("cursor", str, description="The last page's `nextCursor`, unchanged."),
+]
+SCOPE = [
+    OpenApiParameter("scopeKind", str, enum=["tenant", "project", "org"], description="What to list from."),
+    OpenApiParameter("scopeId", str, description="The project, with `scopeKind=project`."),
+]
+_IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="The caller's key for safe retries, at most 255 characters."
+)
+
+
+def query(name: str, **options: Any) -> OpenApiParameter:
+    return OpenApiParameter(name, str, **options)
+
+
+def refusals(*statuses: int) -> dict[int, OpenApiResponse]:
+    """The refusals of an operation, and those that any operation may answer with."""
+    return {
+        status: OpenApiResponse(WireErrorShape, description=_MEANING[status])
+        for status in sorted({*statuses, *_EVERYWHERE})
+    }
+
+
+class WireSchema(AutoSchema):
+    """Operations as the contract names and tags them."""
+
+    def get_tags(self) -> list[str]:
+        return [self.path.removeprefix("/v1/").split("/")[0]]
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        return [{"bearerAuth": []}]
+
+    def get_override_parameters(self) -> list[Any]:
+        return [_IDEMPOTENCY_KEY] if self.method in ("POST", "PUT", "PATCH", "DELETE") else []
+
+
+def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:  # noqa: FBT001 - drf-spectacular's signature
+    """Name the one way to authenticate, and close every request body: unknown fields are refused."""
+    components = result.setdefault("components", {})
+    components["securitySchemes"] = {"bearerAuth": {"type": "http", "scheme": "bearer"}}
+    for name, schema in components.get("schemas", {}).items():
+        if name.endswith("Body") and schema.get("type") == "object":
+            schema["additionalProperties"] = False
+    return result

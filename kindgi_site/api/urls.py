@@ -1,0 +1,49 @@
+"""What /v1 has for everybody: its document, the redirect of stray slashes, and the answer to unknown addresses."""
+
+from functools import cache
+
+import orjson
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http.response import HttpResponseBase
+from django.urls import include, path, re_path
+from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.generators import SchemaGenerator
+
+from kindgi_site.api.pipeline import UnknownRouteView
+
+_unknown = UnknownRouteView.as_view()
+
+
+def openapi_document(request: HttpRequest) -> HttpResponseBase:
+    if request.method not in ("GET", "HEAD"):
+        return _unknown(request)
+    return HttpResponse(_document(), content_type="application/json")
+
+
+@cache
+def _document() -> bytes:
+    return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True))
+
+
+@csrf_exempt
+def without_slash(request: HttpRequest) -> HttpResponseBase:
+    """A stray slash at the end (contract 1.1): readers are sent on; a redirect would turn a POST into a GET."""
+    if request.method not in ("GET", "HEAD"):
+        return _unknown(request)
+    path_part, _, query = request.get_full_path().partition("?")
+    return HttpResponsePermanentRedirect(path_part.removesuffix("/") + (f"?{query}" if query else ""))
+
+
+def health(_request: HttpRequest) -> HttpResponse:
+    return HttpResponse(b'{"ok":true}', content_type="application/json")
+
+
+for _view in (openapi_document, without_slash, health):
+    _view.login_required = False  # type: ignore[attr-defined]
+
+urlpatterns = [
+    path("openapi.json", csrf_exempt(openapi_document), name="openapi"),
+    path("", include("corrections.api.urls")),
+    re_path(r"^.*/$", without_slash),
+    re_path(r"^.*$", _unknown),
+]

@@ -1,0 +1,37 @@
+"""Django's own refusals, in the contract's envelope for programs and as a page for people."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from kindgi_site import pages
+from kindgi_site.api.errors import error_response, server_error, wants_json
+from kindgi_site.errors import Code
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _refused(request, 400, Code.BAD_INPUT, _("The request cannot be understood."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _refused(request, 403, Code.PERMISSION_DENIED, _("You may not do this."))
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _refused(request, 404, Code.ROUTE_NOT_FOUND, _("There is nothing at this address."))
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    message = _("This form is too old or came from elsewhere. Load the page again and repeat what you did.")
+    return _refused(request, 403, Code.PERMISSION_DENIED, message)
+
+
+def server_failed(request: HttpRequest) -> HttpResponse:
+    if wants_json(request):
+        return server_error(request)
+    return pages.render_problem(request, 500, _("Something went wrong on the server. What you typed was not saved."))
+
+
+def _refused(request: HttpRequest, status: int, code: Code, message: str) -> HttpResponse:
+    if wants_json(request):
+        return error_response(request, status, code, message)
+    return pages.render_problem(request, status, message)
