@@ -9,7 +9,7 @@ from corrections.models import Correction, CorrectorGroup, Run, RunContent, RunC
 from corrections.vocabulary import RunStatus, ScopeKind, Status, SubjectKind, Verdict
 from kindgi_site import clock
 from kindgi_site.callers import Caller, ReviewerRole, Role
-from kindgi_site.stored_json import JsonText
+from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import (
     Membership,
     Person,
@@ -110,14 +110,6 @@ class RunFactory(DjangoModelFactory):
         model = Run
         skip_postgeneration_save = True
 
-    class Params:
-        flow = Trait(
-            subject_kind=SubjectKind.FLOW,
-            subject_id="ranking",
-            content__calls=None,
-            content__context=JsonText.of({"flow": {"calls": CALLS, "steps": []}}),
-        )
-
     project = SubFactory(ProjectFactory)
     workspace = SelfAttribute("project.workspace")
     run_id = LazyFunction(uuid4)
@@ -127,6 +119,16 @@ class RunFactory(DjangoModelFactory):
     status = RunStatus.COMPLETED
     completed_at = LazyFunction(clock.now)
     content = RelatedFactory(RunContentFactory, "run")
+
+
+class FlowRunFactory(RunFactory):
+    """A completed run of the flow `ranking`."""
+
+    subject_kind = SubjectKind.FLOW
+    subject_id = "ranking"
+    content = RelatedFactory(
+        RunContentFactory, "run", calls=None, context=JsonText.of({"flow": {"calls": CALLS, "steps": []}})
+    )
 
 
 class RunToolFactory(DjangoModelFactory):
