@@ -54,7 +54,7 @@ def ingest_run(*, caller: Caller, draft: RunDraft) -> tuple[Run, bool]:
             if run is None:
                 raise
     _check_replaceable(caller, run, draft)
-    if not run.is_terminal:
+    if not run.is_terminal and not _says_the_same(run, draft):
         _replace(run, draft)
     return run, False
 
@@ -137,5 +137,6 @@ def _store_tools(run: Run, draft: RunDraft) -> None:
         draft.calls.value if draft.calls else None,
     )
     # A name that does not fit is kept with the content; it only cannot be filtered by.
-    names = dict.fromkeys(call.tool for call in calls or [] if 0 < len(call.tool) <= MAX_TOOL and is_storable(call.tool))
+    tools = dict.fromkeys(call.tool for call in calls or [])
+    names = [tool for tool in tools if 0 < len(tool) <= MAX_TOOL and is_storable(tool)]
     RunTool.objects.bulk_create([RunTool(run=run, tool=name) for name in names])

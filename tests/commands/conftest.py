@@ -1,6 +1,5 @@
 """Commands as a shell runs them: what they print on either stream, and the sentence they refuse with."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from io import StringIO
 
@@ -14,13 +13,23 @@ class Said:
     err: str
 
 
-@pytest.fixture
-def manage(db: None) -> Callable[..., Said]:
-    """`manage("mint_key", "--workspace", "acme")`; a refusal is the CommandError that manage.py prints."""
+class Manage:
+    """`manage("mint_key", "--workspace", "acme")`; a refusal is the CommandError that manage.py prints.
 
-    def run(*words: object) -> Said:
+    `last` is what the last one printed, also when it was refused.
+    """
+
+    last = Said("", "")
+
+    def __call__(self, *words: object) -> Said:
         out, err = StringIO(), StringIO()
-        call_command(*map(str, words), stdout=out, stderr=err)
-        return Said(out.getvalue(), err.getvalue())
+        try:
+            call_command(*map(str, words), stdout=out, stderr=err)
+        finally:
+            self.last = Said(out.getvalue(), err.getvalue())
+        return self.last
 
-    return run
+
+@pytest.fixture
+def manage(db: None) -> Manage:
+    return Manage()
