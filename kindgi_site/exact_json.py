@@ -6,10 +6,10 @@ kept as text, and where it is parsed a number keeps its digits (`1.0`, `1e400`, 
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from json.decoder import JSONDecodeError, scanstring
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 from typing import Any, NoReturn
 
 MAX_DEPTH = 128
@@ -33,7 +33,7 @@ class Number:
     text: str
 
     def decimal_parts(self) -> tuple[bool, str, int]:
-        """(negative, digits without outer zeros, exponent): the value is ± 0.digits × 10^exponent."""
+        """(negative, digits without outer zeros, exponent): the value is ± 0.digits times 10^exponent."""
         mantissa, _, power = self.text.lower().partition("e")
         negative = mantissa.startswith("-")
         whole, _, fraction = mantissa.lstrip("-").partition(".")
@@ -87,6 +87,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 _decoder = json.JSONDecoder(parse_float=Number, parse_int=Number, parse_constant=_refuse_constant)
+_scan: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 
 
 def parse(text: str) -> Any:
@@ -138,7 +139,7 @@ def members(text: str) -> dict[str, str]:
     while text[position] != "}":
         key, position = scanstring(text, position + 1)
         start = _skip(text, _skip(text, position) + 1)
-        end = _decoder.scan_once(text, start)[1]
+        end = _scan(text, start)[1]
         found[key] = text[start:end]
         position = _skip(text, end)
         if text[position] == ",":
@@ -150,7 +151,7 @@ def elements(text: str) -> Iterator[str]:
     """The text of each element of a JSON array's text, which must have passed `parse` and be an array."""
     position = _skip(text, _skip(text, 0) + 1)
     while text[position] != "]":
-        end = _decoder.scan_once(text, position)[1]
+        end = _scan(text, position)[1]
         yield text[position:end]
         position = _skip(text, end)
         if text[position] == ",":
@@ -173,7 +174,7 @@ def joined_array(parts: list[str]) -> str:
     return "[" + ",".join(parts) + "]"
 
 
-def canonical(value: Any) -> str:
+def canonical(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of JSON value
     """Canonical JSON (contract 4.3) of a parsed value: equal texts mean equal values."""
     match value:
         case None:
@@ -189,8 +190,8 @@ def canonical(value: Any) -> str:
         case list() | tuple():
             return "[" + ",".join(map(canonical, value)) + "]"
         case dict():
-            pairs = sorted(value.items())
-            return "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{canonical(item)}" for key, item in pairs) + "}"
+            pairs = [f"{canonical(key)}:{canonical(item)}" for key, item in sorted(value.items())]
+            return "{" + ",".join(pairs) + "}"
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 

@@ -19,9 +19,7 @@ _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 class _Renderer(RendererHTML):
     """Images become their words, and headings stand below the page's own."""
 
-    def image(
-        self, tokens: Sequence[Token], index: int, _options: Any, _env: MutableMapping[str, Any]
-    ) -> str:
+    def image(self, tokens: Sequence[Token], index: int, _options: Any, _env: MutableMapping[str, Any]) -> str:
         return nh3.clean_text(tokens[index].content or str(tokens[index].attrs.get("src", "")))
 
     def heading_open(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
@@ -43,6 +41,10 @@ _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_c
 def markdown_html(text: str) -> SafeString:
     dirty = _markdown.render(text)
     clean = nh3.clean(
-        dirty, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer"
+        dirty,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer",
     )
     return mark_safe(clean)  # noqa: S308 - nh3 has just cleaned it

@@ -1,6 +1,6 @@
 """StoredJson: a text column that holds JSON as it was sent, parsed only when somebody looks."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
@@ -8,8 +8,13 @@ from kindgi_site.exact_json import JsonText
 
 __all__ = ["JsonText", "StoredJson"]
 
+if TYPE_CHECKING:
+    _Base = models.TextField[JsonText | None, JsonText | None]
+else:
+    _Base = models.TextField
 
-class StoredJson(models.TextField):  # type: ignore[type-arg]
+
+class StoredJson(_Base):
     """A nullable text column whose value in Python is a JsonText."""
 
     def from_db_value(self, value: str | None, *_: object) -> JsonText | None:

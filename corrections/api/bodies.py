@@ -110,7 +110,7 @@ class IngestRunBody(WireBody):
     testRunId = Text(required=False, non_blank=True, max_length=MAX_ID)
     segments = ListOf(child=SegmentBody(), required=False)
     participantId = Text(required=False, non_blank=True, max_length=256)
-    context = AnyObject(required=False)
+    context = AnyObject(required=False)  # type: ignore[assignment]
     calls = ListOf(child=AnyObject(), required=False)
 
 

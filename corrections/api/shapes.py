@@ -174,7 +174,7 @@ class RunCopyShape(WireShape):
     runId = ShownId(source="run_id")
     subject = SubjectShape()
     input = StoredJsonField()
-    context = schema_of(RunContextShape)(required=False)
+    context = schema_of(RunContextShape)(required=False)  # type: ignore[assignment]
     output = StoredJsonField()
     segments = _SegmentsField(required=False)
     capturedAt = ShownTime(source="captured_at")
@@ -231,4 +231,4 @@ class RunWithPartsShape(RunWithOutputShape):
 
     input = StoredJsonField(required=False)
     calls = StoredJsonField(required=False)
-    context = StoredJsonField(required=False)
+    context = StoredJsonField(required=False)  # type: ignore[assignment]

@@ -36,7 +36,7 @@ class RunsView(V1View):
         parameters=[
             *PAGING,
             *SCOPE,
-            *(query(name) for name in RunFilter.base_filters),
+            *(query(name) for name in RunFilter.parameters()),
             OpenApiParameter("include", str, description="`output` adds each run's output."),
         ],
         responses={200: page_of(RunWithOutputShape), **refusals(400, 401, 403)},
@@ -61,7 +61,7 @@ class RunView(V1View):
         operation_id="runs.get",
         summary="Fetch a run",
         parameters=[
-            OpenApiParameter("include", str, description="Any of `input`, `output`, `calls`, `context`, comma-separated.")
+            OpenApiParameter("include", str, description="Of `input`, `output`, `calls`, `context`, comma-separated.")
         ],
         responses={200: RunWithPartsShape, **refusals(400, 401, 403, 404)},
     )

@@ -26,9 +26,7 @@ def correction_readable_by(caller: Caller, correction_id: str) -> Correction:
 
 
 def correction_not_found(correction_id: object) -> NotFoundError:
-    return NotFoundError(
-        Code.CORRECTION_NOT_FOUND, "There is no such correction.", correctionId=str(correction_id)
-    )
+    return NotFoundError(Code.CORRECTION_NOT_FOUND, "There is no such correction.", correctionId=str(correction_id))
 
 
 def as_uuid(text: str) -> UUID | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from corrections.vocabulary import SubjectKind
 from kindgi_site import exact_json
+from kindgi_site.exact_json import JsonText
 
 MAX_HISTORY = 200
 MAX_FLOW_CALLS = 500
@@ -20,8 +21,8 @@ class CopiedContext:
     `flow_calls` are the same calls with what the wire leaves out (failures, times).
     """
 
-    wire: str | None
-    flow_calls: str | None = None
+    wire: JsonText | None
+    flow_calls: JsonText | None = None
 
 
 def copied_context(*, subject_kind: str, run_id: str, context_text: str | None, replay_of: str) -> CopiedContext:
@@ -39,7 +40,10 @@ def copied_context(*, subject_kind: str, run_id: str, context_text: str | None, 
     parts |= _tool_env(given.get("toolEnv"))
     if replay_of:
         parts["replayOf"] = json.dumps(replay_of)
-    return CopiedContext(wire=exact_json.joined_object(parts) if parts else None, flow_calls=flow_calls)
+    return CopiedContext(
+        wire=JsonText(exact_json.joined_object(parts)) if parts else None,
+        flow_calls=None if flow_calls is None else JsonText(flow_calls),
+    )
 
 
 def _history(text: str | None) -> dict[str, str]:

@@ -67,7 +67,6 @@ def _check_steps(steps: Any) -> None:
     if not isinstance(steps, list):
         raise refusal("context.flow.steps must be a list.", "context")
     for step in steps:
-        if not (
-            isinstance(step, dict) and isinstance(step.get("agentId"), str) and isinstance(step.get("agentVersion"), str)
-        ):
+        named = step if isinstance(step, dict) else {}
+        if not (isinstance(named.get("agentId"), str) and isinstance(named.get("agentVersion"), str)):
             raise refusal("Each of context.flow.steps needs an agentId and an agentVersion.", "context")

@@ -118,7 +118,6 @@ def _captured(run: Run, content: RunContent) -> RunCopy:
         context_text=context_text,
         replay_of=run.replay_of,
     )
-    calls = content.calls if run.is_agent_turn else copied.flow_calls and JsonText(copied.flow_calls)
     return RunCopy.objects.create(
         workspace_id=run.workspace_id,
         project_id=run.project_id,
@@ -128,9 +127,9 @@ def _captured(run: Run, content: RunContent) -> RunCopy:
         subject_version=run.subject_version,
         input=content.input,
         output=content.output,
-        context=copied.wire and JsonText(copied.wire),
+        context=copied.wire,
         segments=run.segments,
-        calls=calls,
+        calls=content.calls if run.is_agent_turn else copied.flow_calls,
         called_tools=_called_tools(run, content),
         is_replay=bool(run.replay_of) or _says_it_replays(content.output),
     )
@@ -153,9 +152,7 @@ def _says_it_replays(output: JsonText | None) -> bool:
     return isinstance(replay, dict) and isinstance(replay.get("of"), str)
 
 
-def _corrected(
-    caller: Caller, copy: RunCopy, group: CorrectorGroup | None, draft: CorrectionDraft
-) -> Correction:
+def _corrected(caller: Caller, copy: RunCopy, group: CorrectorGroup | None, draft: CorrectionDraft) -> Correction:
     at = clock.now()
     start = sort(draft)
     verdicts = draft.verdicts

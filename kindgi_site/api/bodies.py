@@ -243,9 +243,8 @@ class WireBody(Shape):
 
     def refuse_unknown(self, names: list[str]) -> None:
         if names:
-            raise InvalidError(
-                Code.UNKNOWN_FIELD, "The body has fields that are not known here.", fields=[_printable(n) for n in names]
-            )
+            message = "The body has fields that are not known here."
+            raise InvalidError(Code.UNKNOWN_FIELD, message, fields=[_printable(name) for name in names])
 
     @classmethod
     @cache

@@ -96,7 +96,9 @@ class Paging:
     after: Position | None
     place: CursorPlace
 
-    def page(self, rows: Sequence[Any], wire: Callable[[Any], Any], position: Callable[[Any], Position]) -> dict[str, Any]:
+    def page(
+        self, rows: Sequence[Any], wire: Callable[[Any], Any], position: Callable[[Any], Position]
+    ) -> dict[str, Any]:
         """The answer for up to `limit + 1` rows from the position on."""
         shown = rows[: self.limit]
         answer: dict[str, Any] = {"data": [wire(row) for row in shown], "hasMore": len(rows) > self.limit}

@@ -30,9 +30,7 @@ _BODILESS = frozenset({204, 205, 304})
 _ATTEMPTS = 5
 
 
-def answered_once(
-    request: HttpRequest, caller: Caller, body: bytes, work: Callable[[], HttpResponse]
-) -> HttpResponse:
+def answered_once(request: HttpRequest, caller: Caller, body: bytes, work: Callable[[], HttpResponse]) -> HttpResponse:
     """The answer of `work`, or the stored answer of the request that came first with this key.
 
     `work` runs in a transaction here; what it raises rolls back and releases the key. A response
@@ -117,9 +115,7 @@ def _take_over(record: IdempotencyRecord, fingerprint: str, holder: UUID, now: d
 
 def _check_usable(record: IdempotencyRecord, fingerprint: str) -> None:
     if record.fingerprint != fingerprint:
-        raise ConflictError(
-            Code.IDEMPOTENCY_KEY_BODY_MISMATCH, "This Idempotency-Key was used with another body."
-        )
+        raise ConflictError(Code.IDEMPOTENCY_KEY_BODY_MISMATCH, "This Idempotency-Key was used with another body.")
     if record.status is None:
         raise _in_flight()
     if record.withheld:

@@ -49,7 +49,8 @@ def _seconds_left(workspace: Workspace, limit: int) -> float | None:
     if limit > 0:
         if windows.filter(opened_at__lte=now - WINDOW).update(opened_at=now, requests=1):
             return None
-        RateWindow.objects.bulk_create([RateWindow(workspace=workspace, opened_at=now, requests=0)], ignore_conflicts=True)
+        opened = RateWindow(workspace=workspace, opened_at=now, requests=0)
+        RateWindow.objects.bulk_create([opened], ignore_conflicts=True)
         if windows.filter(opened_at__gt=now - WINDOW, requests__lt=limit).update(requests=F("requests") + 1):
             return None
     opened_at = windows.values_list("opened_at", flat=True).first() or now

@@ -39,12 +39,12 @@ class V1View(APIView):
     document: Document
     paging: Paging
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.args, self.kwargs, self.headers = args, kwargs, {}
         self.request = self.initialize_request(request, *args, **kwargs)
         try:
             return self._staged(request)
-        except Exception as problem:  # noqa: BLE001 - stage 13: whatever it is, the client gets the contract's shape
+        except Exception as problem:  # stage 13: whatever it is, the client gets the contract's shape
             return response_to(request, problem)
 
     def _staged(self, request: HttpRequest) -> HttpResponse:
@@ -61,9 +61,10 @@ class V1View(APIView):
         handler = getattr(self, (self.request.method or "").lower(), None)
         if handler is None or (self.request.method or "").lower() not in _METHODS:
             raise route_not_found()
-        response = handler(self.request, *self.args, **self.kwargs)  # 12
-        response = self.finalize_response(self.request, response, *self.args, **self.kwargs)
-        return response.render() if isinstance(response, Response) else response  # type: ignore[no-any-return]
+        answer: Response = handler(self.request, *self.args, **self.kwargs)  # 12
+        response: Response = self.finalize_response(self.request, answer, *self.args, **self.kwargs)
+        response.render()
+        return response
 
     def _check_key_project(self, request: HttpRequest) -> None:
         limited_to = self.caller.key_project_id
@@ -130,5 +131,3 @@ def path_uuid(text: str, name: str) -> UUID:
     if found is None:
         raise InvalidError(Code.BAD_INPUT, f"{name} must be a UUID.", field=name)
     return found
-
-

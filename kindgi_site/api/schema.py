@@ -42,7 +42,10 @@ SCOPE = [
     OpenApiParameter("scopeId", str, description="The project, with `scopeKind=project`."),
 ]
 _IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="The caller's key for safe retries, at most 255 characters."
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="The caller's key for safe retries, at most 255 characters.",
 )
 
 

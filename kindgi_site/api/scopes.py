@@ -36,6 +36,5 @@ def scope_of(query: QueryDict) -> Scope:
         return Scope(is_empty=True)
     if kind in ("", "tenant") and not scope_id:
         return Scope()
-    raise InvalidError(
-        Code.SCOPE_INVALID, "scopeKind is tenant (without scopeId) or project (with a UUID as scopeId).", field="scopeKind"
-    )
+    message = "scopeKind is tenant (without scopeId) or project (with a UUID as scopeId)."
+    raise InvalidError(Code.SCOPE_INVALID, message, field="scopeKind")

@@ -1,6 +1,7 @@
 """What /v1 has for everybody: its document, the redirect of stray slashes, and the answer to unknown addresses."""
 
 from functools import cache
+from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
@@ -22,7 +23,8 @@ def openapi_document(request: HttpRequest) -> HttpResponseBase:
 
 @cache
 def _document() -> bytes:
-    return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True))
+    generator: Any = SchemaGenerator
+    return orjson.dumps(generator().get_schema(request=None, public=True))
 
 
 @csrf_exempt
@@ -38,8 +40,9 @@ def health(_request: HttpRequest) -> HttpResponse:
     return HttpResponse(b'{"ok":true}', content_type="application/json")
 
 
-for _view in (openapi_document, without_slash, health):
-    _view.login_required = False  # type: ignore[attr-defined]
+_public: tuple[Any, ...] = (openapi_document, without_slash, health)
+for _view in _public:
+    _view.login_required = False
 
 urlpatterns = [
     path("openapi.json", csrf_exempt(openapi_document), name="openapi"),

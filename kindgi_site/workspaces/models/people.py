@@ -21,8 +21,8 @@ class Person(AbstractUser):
     workspaces = models.ManyToManyField(Workspace, through="Membership", related_name="people")
 
     class Meta(AbstractUser.Meta):
-        verbose_name = _("person")
-        verbose_name_plural = _("people")
+        verbose_name = _("person")  # type: ignore[assignment]
+        verbose_name_plural = _("people")  # type: ignore[assignment]
 
     def __str__(self) -> str:
         return self.get_full_name() or self.username
@@ -41,7 +41,7 @@ class Membership(models.Model):
         constraints = [UniqueConstraint(fields=["person", "workspace"], name="one_membership_each")]
 
     def __str__(self) -> str:
-        return f"{self.person} – {self.workspace}"
+        return f"{self.person} in {self.workspace}"
 
 
 class ServiceAccount(models.Model):

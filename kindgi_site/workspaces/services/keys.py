@@ -59,7 +59,7 @@ def revoke_key(*, key: ApiKey) -> None:
     ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=clock.now())
 
 
-def store_key(
+def store_key(  # noqa: PLR0913 - a key has this many properties
     *,
     workspace: Workspace,
     principal: Person | ServiceAccount,

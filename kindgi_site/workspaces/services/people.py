@@ -24,9 +24,7 @@ def create_workspace(*, slug: str, name: str = "") -> tuple[Workspace, Project]:
     if Workspace.objects.filter(slug=slug).exists():
         raise ConflictError(Code.SLUG_CONFLICT, _("There is a workspace “%(slug)s” already.") % {"slug": slug})
     workspace = Workspace.objects.create(slug=slug, name=name or slug)
-    project = Project.objects.create(
-        workspace=workspace, name=_("Default"), slug=DEFAULT_PROJECT_SLUG, is_default=True
-    )
+    project = Project.objects.create(workspace=workspace, name=_("Default"), slug=DEFAULT_PROJECT_SLUG, is_default=True)
     return workspace, project
 
 
@@ -40,9 +38,7 @@ def add_person(*, workspace: Workspace, username: str, password: str | None, is_
     if person is None:
         person = Person.objects.create_user(username=username, password=password)
     if person.memberships.filter(workspace=workspace).exists():
-        raise ConflictError(
-            Code.BAD_INPUT, _("“%(name)s” is a member of this workspace already.") % {"name": username}
-        )
+        raise ConflictError(Code.BAD_INPUT, _("“%(name)s” is a member of this workspace already.") % {"name": username})
     Membership.objects.create(person=person, workspace=workspace, is_admin=is_admin)
     return person
 
