@@ -1,0 +1,105 @@
+"""What narrows the list of runs on its page; all of it stands in the address."""
+
+from typing import Any
+
+import django_filters
+from django import forms
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from corrections.models import Correction, Run
+from corrections.vocabulary import RunStatus
+from kindgi_site.callers import Caller
+from kindgi_site.exact_json import dumps
+from kindgi_site.workspaces.models import Project
+from kindgi_site.workspaces.queries.projects import projects_readable_by
+
+STATUSES = [
+    (RunStatus.COMPLETED.value, _("completed")),
+    (RunStatus.FAILED.value, _("failed")),
+    (RunStatus.CANCELLED.value, _("cancelled")),
+    (RunStatus.RUNNING.value, _("running")),
+    (RunStatus.SUSPENDED.value, _("suspended")),
+    (RunStatus.PENDING.value, _("pending")),
+]
+CORRECTED = [
+    ("no", _("not corrected yet")),
+    ("yes", _("corrected")),
+    ("wrong", _("something wrong")),
+    ("mine", _("corrected by me")),
+    ("not-mine", _("not by me yet")),
+]
+
+
+def _projects(request: object) -> QuerySet[Project]:
+    return Project.objects.none()
+
+
+class RunPageFilter(django_filters.FilterSet):
+    """Built with the caller, whose projects it offers and whose corrections are `mine`."""
+
+    text = django_filters.CharFilter(label=_("Text in input or output"), method="with_text")
+    project = django_filters.ModelChoiceFilter(label=_("Project"), queryset=_projects, empty_label=_("any project"))
+    subject = django_filters.CharFilter(label=_("Agent or flow"), field_name="subject_id")
+    version = django_filters.CharFilter(label=_("Version"), field_name="subject_version")
+    status = django_filters.ChoiceFilter(label=_("Status"), choices=STATUSES, empty_label=_("any status"))
+    corrected = django_filters.ChoiceFilter(
+        label=_("Corrections"), choices=CORRECTED, empty_label=_("corrected or not"), method="by_correction"
+    )
+    tool = django_filters.CharFilter(label=_("Tool called"), method="calling")
+    since = django_filters.DateFilter(label=_("From"), field_name="created_at", lookup_expr="date__gte")
+    until = django_filters.DateFilter(label=_("To"), field_name="created_at", lookup_expr="date__lte")
+
+    class Meta:
+        model = Run
+        fields: list[str] = []
+
+    def __init__(self, data: QueryDict, queryset: QuerySet[Run], *, caller: Caller) -> None:
+        super().__init__(data, queryset)
+        self.caller = caller
+        self.filters["project"].extra["queryset"] = projects_readable_by(caller).order_by("name")
+        for name in ("since", "until"):
+            self.filters[name].extra["widget"] = forms.DateInput(attrs={"type": "date"})
+        for name in ("subject", "version", "tool"):
+            self.filters[name].extra["widget"] = forms.TextInput(
+                attrs={"list": f"known-{name}", "autocomplete": "off", "spellcheck": "false"}
+            )
+        self.filters["text"].extra["widget"] = forms.TextInput(attrs={"type": "search", "autocomplete": "off"})
+
+    @property
+    def query(self) -> str:
+        """The filters as a query string without the empty ones, the same however they were typed."""
+        given = QueryDict(mutable=True)
+        for name in self.filters:
+            if self.data.get(name):
+                given[name] = self.data[name]
+        return given.urlencode()
+
+    @property
+    def count(self) -> int:
+        return sum(bool(self.data.get(name)) for name in self.filters)
+
+    def with_text(self, runs: QuerySet[Run], _name: str, text: str) -> QuerySet[Run]:
+        """Content is kept as it was sent, so letters may stand there as themselves or as escapes."""
+        found = Q()
+        for spelled in {dumps(text)[1:-1], text}:
+            found |= Q(content__input__icontains=spelled) | Q(content__output__icontains=spelled)
+        return runs.filter(found)
+
+    def calling(self, runs: QuerySet[Run], _name: str, tool: str) -> QuerySet[Run]:
+        return runs.filter(tools__tool=tool)
+
+    def by_correction(self, runs: QuerySet[Run], _name: str, which: str) -> QuerySet[Run]:
+        live = Correction.objects.filter(
+            workspace=OuterRef("workspace"), run_id=OuterRef("run_id"), unregistered_at__isnull=True
+        )
+        mine = live.filter(made_by_kind=self.caller.kind, made_by_id=self.caller.id)
+        conditions: dict[str, Any] = {
+            "yes": Exists(live),
+            "no": ~Exists(live),
+            "wrong": Exists(live.filter(has_wrong=True)),
+            "mine": Exists(mine),
+            "not-mine": ~Exists(mine),
+        }
+        return runs.filter(conditions[which])

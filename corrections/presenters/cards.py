@@ -1,0 +1,98 @@
+"""Decision cards: one per call, in order, with the mark on it, and the places where a call may be missing."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from corrections.forms.marks import CardMark, DecisionMarks, MissingMark
+from corrections.presenters.text import cut, json_words, kind_words, plain, size_words, value_words
+from corrections.presenters.trees import tree_html, value_html
+from corrections.rules.calls import Call
+from corrections.rules.pointers import MISSING
+
+SHORT_RESULT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    number: int
+    tool: str
+    arguments: list[tuple[str, SafeString]]
+    other_arguments: SafeString | None
+    result: SafeString
+    result_summary: str
+    result_size: str
+    error: str
+    duration: str
+    mark: CardMark
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place between cards: after `at` of them, with the calls said to be missing there."""
+
+    at: int
+    missing: list[MissingMark]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A card and the gap after it."""
+
+    card: Card
+    gap: Gap
+
+
+def gap_before(marks: DecisionMarks) -> Gap:
+    return _gap(marks, 0)
+
+
+def places(calls: Sequence[Call], marks: DecisionMarks, raw_url: str) -> Iterator[Place]:
+    """`raw_url` has `calls` for its last part; a call's own is `call-<number>`."""
+    for call, mark in zip(calls, marks.cards, strict=True):
+        number = mark.index + 1
+        yield Place(_card(call, number, mark, raw_url.replace("/raw/calls/", f"/raw/call-{number}/")), _gap(marks, number))
+
+
+def _gap(marks: DecisionMarks, at: int) -> Gap:
+    return Gap(at, [mark for mark in marks.missing if mark.at == at])
+
+
+def _card(call: Call, number: int, mark: CardMark, raw_url: str) -> Card:
+    by_name = call.arguments if isinstance(call.arguments, dict) else {}
+    has_other = call.arguments is not MISSING and not isinstance(call.arguments, dict)
+    words = "" if call.result is MISSING else value_words(call.result)
+    is_short = len(words) <= SHORT_RESULT and "\n" not in words
+    return Card(
+        number=number,
+        tool=plain(call.tool),
+        arguments=[(plain(name), value_html(value, raw_url)) for name, value in by_name.items()],
+        other_arguments=value_html(call.arguments, raw_url) if has_other else None,
+        result=_result(call, raw_url),
+        result_summary="" if is_short else cut(" ".join(words[:400].split()), 76),
+        result_size="" if is_short else f"{kind_words(call.result)}, {size_words(len(words))}",
+        error=plain(call.error or ""),
+        duration=duration_words(call.duration_ms),
+        mark=mark,
+    )
+
+
+def _result(call: Call, raw_url: str) -> SafeString:
+    if call.result is MISSING:
+        return SafeString("")
+    if isinstance(call.result, dict | list):
+        return tree_html(call.result, raw_url)
+    if call.result == "":
+        return format_html('<span class="tree-hint">{}</span>', _("empty text"))
+    return value_html(call.result, raw_url)
+
+
+def duration_words(milliseconds: object) -> str:
+    try:
+        amount = float(json_words(milliseconds))
+    except ValueError:
+        return ""
+    return _("%(count)d ms") % {"count": amount} if amount < 1000 else _("%(count).1f s") % {"count": amount / 1000}

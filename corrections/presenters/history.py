@@ -1,0 +1,106 @@
+"""Everything ever said of a run: live, superseded and removed corrections."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall
+from corrections.models import Correction
+from corrections.presenters.sentences import sentences
+from corrections.presenters.text import plain
+from corrections.vocabulary import Status, Verdict
+from kindgi_site.exact_json import canonical
+from kindgi_site.stored_json import JsonText
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One correction in the history. `state` is `live`, `superseded` or `removed`."""
+
+    id: str
+    who: str
+    is_mine: bool
+    at: datetime
+    group: str
+    is_expert: bool
+    state: str
+    state_words: str
+    decisions: str
+    answer: str
+    right_items: int
+    wrong_items: int
+    sentences: list[SafeString]
+    should_say: str
+    why: str
+
+
+def history(
+    corrections: Sequence[Correction], names: Mapping[str, str], *, caller_id: str, called: Sequence[str] | None
+) -> Iterator[Said]:
+    for correction in corrections:
+        draft = draft_of(correction)
+        verdicts = [item.verdict for item in draft.items]
+        yield Said(
+            id=str(correction.id),
+            who=names.get(correction.made_by_id) or _maker(correction),
+            is_mine=correction.made_by_id == caller_id,
+            at=correction.created_at,
+            group=correction.group.name if correction.group else "",
+            is_expert=correction.expert,
+            state=_state(correction),
+            state_words=_state_words(correction),
+            decisions=correction.decisions,
+            answer=correction.answer,
+            right_items=verdicts.count(Verdict.RIGHT),
+            wrong_items=verdicts.count(Verdict.WRONG),
+            sentences=sentences(draft, called),
+            should_say=plain(correction.should_say),
+            why=plain(correction.why),
+        )
+
+
+def draft_of(correction: Correction) -> CorrectionDraft:
+    """What a stored correction says, as the draft it was recorded from."""
+    return CorrectionDraft(
+        decisions=Verdict(correction.decisions) if correction.decisions else None,
+        should_call=tuple(
+            ExpectedCall(call["tool"], call["args"], canonical(call["args"])) for call in _list(correction.should_call)
+        ),
+        must_not_call=tuple(_list(correction.must_not_call)),
+        answer=Verdict(correction.answer) if correction.answer else None,
+        should_say=correction.should_say or None,
+        why=correction.why or None,
+        items=tuple(CorrectedItem(item["key"], Verdict(item["verdict"])) for item in _list(correction.items)),
+    )
+
+
+def _list(stored: JsonText | None) -> list[Any]:
+    return stored.value if stored else []
+
+
+def _maker(correction: Correction) -> str:
+    return _("An end user") if correction.participant_id else _("A program")
+
+
+def _state(correction: Correction) -> str:
+    if correction.superseded_by_id:
+        return "superseded"
+    return "live" if correction.is_live else "removed"
+
+
+def _state_words(correction: Correction) -> str:
+    if correction.superseded_by_id:
+        return _("Replaced by a later one")
+    words = {
+        Status.OPEN: _("Open"),
+        Status.BEING_FIXED: _("Being fixed"),
+        Status.WITH_OWNER: _("With the owner"),
+        Status.FIXED: _("Nothing to fix") if correction.fixed_how == "recorded-right" else _("Fixed"),
+        Status.WONT_FIX: _("Won’t fix"),
+        Status.REMOVED: _("Removed"),
+    }
+    return words[Status(correction.status)]

@@ -1,0 +1,192 @@
+"""What the pages of runs show, in a fixed number of statements however many rows there are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.db.models import CharField, F, QuerySet, Value
+from django.db.models.functions import Cast, Substr
+
+from corrections.models import Correction, Run, RunContent, RunCopy, RunTool
+from corrections.queries.corrections import as_uuid, corrections_readable_by
+from corrections.queries.runs import run_not_found, runs_readable_by
+from kindgi_site.callers import Action, Caller
+from kindgi_site.stored_json import JsonText
+from kindgi_site.workspaces.models import Person, Project, ServiceAccount
+from kindgi_site.workspaces.permissions import check_project_action
+
+PAGE_SIZE = 50
+HEAD = 1500  # of an input, for its first words
+RECENT = 200  # runs that forms take their suggestions from
+LONGEST_HISTORY = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run stands among runs newest first: what pages are cut by."""
+
+    created_at: datetime
+    id: UUID
+
+    @classmethod
+    def of(cls, run: Run) -> "Place":
+        return cls(run.created_at, run.id)
+
+    @classmethod
+    def read(cls, text: str) -> "Place | None":
+        """From `<milliseconds>_<id>`; None for anything else."""
+        moment, _underscore, name = text.partition("_")
+        key = as_uuid(name)
+        if key is None or not moment.isdecimal() or len(moment) > 14:
+            return None
+        return cls(datetime.fromtimestamp(int(moment) / 1000, UTC), key)
+
+    def __str__(self) -> str:
+        return f"{round(self.created_at.timestamp() * 1000)}_{self.id.hex}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunsPage:
+    runs: list[Run]
+    newer: Place | None
+    older: Place | None
+
+
+def runs_for_list(caller: Caller) -> QuerySet[Run]:
+    """Newest first, with their projects and the head of what came in."""
+    head = Substr("content__input", 1, HEAD, output_field=CharField())
+    return runs_readable_by(caller).select_related("project").annotate(input_head=head)
+
+
+def page_of(runs: QuerySet[Run], *, before: Place | None = None, after: Place | None = None) -> RunsPage:
+    """One page of runs ordered newest first: those older than `before`, else those just newer than `after`."""
+    if after is not None and before is None:
+        found = list(_newer(runs, after)[: PAGE_SIZE + 1])
+        shown = found[:PAGE_SIZE][::-1]
+        return RunsPage(shown, _first(shown) if len(found) > PAGE_SIZE else None, _last(shown))
+    found = list((_older(runs, before) if before else runs)[: PAGE_SIZE + 1])
+    shown = found[:PAGE_SIZE]
+    return RunsPage(shown, _first(shown) if before else None, _last(shown) if len(found) > PAGE_SIZE else None)
+
+
+def neighbours(runs: QuerySet[Run], run: Run) -> tuple[Run | None, Run | None]:
+    """(the next newer, the next older) of a run among runs that need not hold it."""
+    place = Place.of(run)
+    return _newer(runs, place).first(), _older(runs, place).first()
+
+
+def _older(runs: QuerySet[Run], place: Place) -> QuerySet[Run]:
+    # The second condition is what the index is walked by; the first says where the walk starts.
+    return runs.filter(created_at__lte=place.created_at).exclude(created_at=place.created_at, id__gte=place.id)
+
+
+def _newer(runs: QuerySet[Run], place: Place) -> QuerySet[Run]:
+    newer = runs.filter(created_at__gte=place.created_at).exclude(created_at=place.created_at, id__lte=place.id)
+    return newer.order_by("created_at", "id")
+
+
+def _first(runs: list[Run]) -> Place | None:
+    return Place.of(runs[0]) if runs else None
+
+
+def _last(runs: list[Run]) -> Place | None:
+    return Place.of(runs[-1]) if runs else None
+
+
+def live_corrections_of(caller: Caller, runs: Iterable[Run]) -> dict[UUID, list[Correction]]:
+    """The live corrections of some runs by run id, with only what a list shows of them."""
+    shown = corrections_readable_by(caller).filter(run_id__in=[run.run_id for run in runs], unregistered_at__isnull=True)
+    found: dict[UUID, list[Correction]] = {}
+    for correction in shown.only("run_id", "has_right", "has_wrong", "expert", "made_by_kind", "made_by_id"):
+        found.setdefault(correction.run_id, []).append(correction)
+    return found
+
+
+def subjects_seen(caller: Caller) -> list[tuple[str, str]]:
+    """(agent or flow, version) pairs among the newest runs."""
+    recent = runs_readable_by(caller).values_list("subject_id", "subject_version")[:RECENT]
+    return sorted(set(recent))
+
+
+def tools_seen(caller: Caller, subject_id: str | None = None) -> list[str]:
+    """Tools that the newest runs called, of one agent or flow or of any."""
+    runs = runs_readable_by(caller)
+    if subject_id is not None:
+        runs = runs.filter(subject_id=subject_id)
+    recent = list(runs.values_list("id", flat=True)[:RECENT])
+    return list(RunTool.objects.filter(run__in=recent).order_by("tool").values_list("tool", flat=True).distinct())
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a run's page shows of a run: its stored copy once there is one, else what was handed in.
+
+    `run` is None when only the copy is left.
+    """
+
+    run: Run | None
+    copy: RunCopy | None
+    content: RunContent | None
+
+    @property
+    def source(self) -> Run | RunCopy:
+        found = self.copy or self.run
+        assert found is not None
+        return found
+
+    @property
+    def project(self) -> Project:
+        return self.source.project
+
+    @property
+    def input(self) -> JsonText | None:
+        return self._part("input")
+
+    @property
+    def output(self) -> JsonText | None:
+        return self._part("output")
+
+    @property
+    def context(self) -> JsonText | None:
+        return self._part("context")
+
+    @property
+    def calls(self) -> JsonText | None:
+        return self._part("calls")
+
+    @property
+    def segments(self) -> JsonText | None:
+        return self.source.segments
+
+    def _part(self, name: str) -> JsonText | None:
+        kept = self.copy or self.content
+        return getattr(kept, name) if kept is not None else None
+
+
+def evidence_of(caller: Caller, run_id: UUID) -> Evidence:
+    """NotFoundError when the workspace has neither run nor copy, ForbiddenError when the caller may not read it."""
+    copy = RunCopy.objects.filter(workspace=caller.workspace_id, run_id=run_id).select_related("project").first()
+    runs = Run.objects.filter(workspace=caller.workspace_id, run_id=run_id).select_related("project")
+    run = (runs if copy else runs.select_related("content")).first()
+    if run is None and copy is None:
+        raise run_not_found(run_id)
+    evidence = Evidence(run, copy, None if copy or run is None else getattr(run, "content", None))
+    check_project_action(caller, Action.READ, evidence.source.project_id)
+    return evidence
+
+
+def corrections_of_run(caller: Caller, run_id: UUID) -> list[Correction]:
+    """The newest corrections of a run, removed and superseded ones too, with their groups; newest first."""
+    corrections = corrections_readable_by(caller).filter(run_id=run_id).select_related("group")
+    return list(corrections[:LONGEST_HISTORY])
+
+
+def names_of_makers(corrections: Sequence[Correction]) -> dict[str, str]:
+    """The names of those who made some corrections, by their ids, in one statement."""
+    ids = {key for correction in corrections if (key := as_uuid(correction.made_by_id))}
+    people = Person.objects.filter(id__in=ids).values_list("id", "username", "first_name", "last_name")
+    none = Cast(Value(""), CharField())
+    services = ServiceAccount.objects.filter(id__in=ids).values_list("id", F("name"), none, none)
+    rows = people.union(services, all=True)
+    return {str(key): f"{first} {last}".strip() or name for key, name, first, last in rows}

@@ -1,0 +1,1 @@
+"""Tags that print what the presenters made; none of them queries."""

@@ -1,0 +1,90 @@
+"""Say what was right or wrong about a run."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from corrections.forms import CorrectionForm, after_step
+from corrections.page_filters import RunPageFilter
+from corrections.queries.run_pages import neighbours
+from corrections.queries.runs import runs_readable_by
+from corrections.rules.drafts import check_draft
+from corrections.services.recording import record_correction
+from corrections.views.panel import OpenRun
+from corrections.views.requests import PageRequest
+from kindgi_site.errors import InvalidError
+from kindgi_site.pages import render_page, wants_fragment
+
+VERDICT = "verdict"  # the id of the part that follows along while one marks
+
+
+@require_POST
+def correction_create(request: PageRequest, run_id: UUID) -> HttpResponse:
+    opened = OpenRun.of(request.caller, run_id, _query(request))
+    form = opened.form(request.POST)
+    if not form.is_valid():
+        return _panel(request, opened, form, status=422)
+    try:
+        record_correction(caller=request.caller, run_id=run_id, draft=form.draft())
+    except InvalidError as refusal:
+        return _panel(request, opened, form, problems=[refusal.message], status=422)
+    if not wants_fragment(request):
+        return redirect(opened.url("run_detail") + "#history")
+    saved = OpenRun.of(request.caller, run_id, opened.query)
+    return _panel(request, saved, saved.form())
+
+
+@require_POST
+def correction_check(request: PageRequest, run_id: UUID) -> HttpResponse:
+    """The form as typed, after whatever its button does to it, with the sentence it amounts to. Nothing is stored."""
+    opened = OpenRun.of(request.caller, run_id, _query(request))
+    form = opened.form(after_step(request.POST, opened.correctable))
+    problems = _problems(form)
+    if request.htmx and request.htmx.target == VERDICT:
+        return render(request, "corrections/_run_verdict.html", opened.verdict_context(form, problems) | {"oob": True})
+    return _panel(request, opened, form, problems=problems)
+
+
+def _problems(form: CorrectionForm) -> list[str]:
+    if not form.is_valid() or not form.draft().verdicts:
+        return []
+    try:
+        check_draft(form.draft())
+    except InvalidError as refusal:
+        return [refusal.message]
+    return []
+
+
+def _panel(
+    request: PageRequest,
+    opened: OpenRun,
+    form: CorrectionForm,
+    *,
+    problems: list[str] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = opened.panel_context(form, problems or [])
+    if not wants_fragment(request):
+        context |= opened.head_context() | _neighbours(request, opened)
+    return render_page(
+        request,
+        "corrections/run_detail.html",
+        fragment="corrections/_run_panel.html",
+        context=context,
+        status=status,
+    )
+
+
+def _neighbours(request: PageRequest, opened: OpenRun) -> dict[str, object]:
+    if opened.evidence.run is None:
+        return {}
+    narrowed = RunPageFilter(request.GET, runs_readable_by(request.caller), caller=request.caller)
+    newer, older = neighbours(narrowed.qs, opened.evidence.run)
+    return {"newer": newer, "older": older}
+
+
+def _query(request: PageRequest) -> str:
+    """The filter the person came with; it stands in the form's address."""
+    return RunPageFilter(request.GET, runs_readable_by(request.caller), caller=request.caller).query

@@ -1,0 +1,160 @@
+"""A run opened by somebody: everything its page and its panel are made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from corrections.forms import Correctable, CorrectionForm
+from corrections.forms.earlier import items_not_shown, posted_before
+from corrections.models import Correction, CorrectorGroup
+from corrections.permissions import may_speak_for
+from corrections.presenters.answers import answer_shown, answer_words, ranked_lists
+from corrections.presenters.cards import gap_before, places
+from corrections.presenters.history import history
+from corrections.presenters.runs import closed_reason, run_head
+from corrections.presenters.speech import conversation
+from corrections.presenters.text import size_words
+from corrections.presenters.trees import tree_html
+from corrections.presenters.verdicts import verdict_so_far
+from corrections.queries.groups import groups_covering
+from corrections.queries.run_pages import Evidence, corrections_of_run, evidence_of, names_of_makers, tools_seen
+from corrections.rules.calls import Call, calls_made, listed
+from corrections.rules.outputs import answer_of, items_of
+from corrections.vocabulary import SubjectKind
+from kindgi_site.callers import Action, Caller
+from kindgi_site.stored_json import JsonText
+
+
+@dataclass
+class OpenRun:
+    """One run as one caller sees it. What it is asked for twice is read once."""
+
+    caller: Caller
+    evidence: Evidence
+    query: str = ""
+
+    @classmethod
+    def of(cls, caller: Caller, run_id: UUID, query: str = "") -> "OpenRun":
+        return cls(caller, evidence_of(caller, run_id), query)
+
+    @property
+    def run_id(self) -> UUID:
+        return self.evidence.source.run_id
+
+    @cached_property
+    def calls(self) -> list[Call] | None:
+        evidence = self.evidence
+        kind = evidence.source.subject_kind
+        if evidence.copy and kind == SubjectKind.FLOW and evidence.calls:
+            return list(listed(evidence.calls.value))  # with the failures, which the copy's context leaves out
+        return calls_made(kind, _value(evidence.output), _value(evidence.context), _value(evidence.calls))
+
+    @cached_property
+    def called(self) -> list[str] | None:
+        copy = self.evidence.copy
+        if copy is not None:
+            return copy.called_tool_names
+        return None if self.calls is None else [call.tool for call in self.calls]
+
+    @cached_property
+    def correctable(self) -> Correctable:
+        kind, output = self.evidence.source.subject_kind, _value(self.evidence.output)
+        items = [item for item in items_of(kind, output) if item.rank is not None]
+        answer = answer_of(kind, output)
+        return Correctable(self.calls, items, answer_words(answer.value) if answer else "")
+
+    @cached_property
+    def corrections(self) -> list[Correction]:
+        return corrections_of_run(self.caller, self.run_id)
+
+    @cached_property
+    def mine(self) -> Correction | None:
+        """The caller's own live correction, if they made one for themselves."""
+        caller = self.caller
+        return next(
+            (
+                made
+                for made in self.corrections
+                if made.is_live
+                and (made.made_by_kind, made.made_by_id, made.participant_id) == (caller.kind, caller.id, "")
+            ),
+            None,
+        )
+
+    @cached_property
+    def groups(self) -> list[CorrectorGroup]:
+        return [group for group in groups_covering(self.evidence.source) if may_speak_for(self.caller, group)]
+
+    @cached_property
+    def closed(self) -> str:
+        may_write = self.caller.may(Action.WRITE, self.evidence.source.project_id)
+        return closed_reason(self.evidence.run, self.evidence.copy, may_write=may_write)
+
+    def form(self, posted: QueryDict | None = None) -> CorrectionForm:
+        earlier = posted_before(self.mine, self.correctable) if self.mine else None
+        return CorrectionForm(posted, self.correctable, groups=self.groups, earlier=earlier)
+
+    def url(self, name: str, *args: object) -> str:
+        address = reverse(f"corrections:{name}", args=[self.run_id, *args])
+        return f"{address}?{self.query}" if self.query else address
+
+    def panel_context(self, form: CorrectionForm, problems: Sequence[str] = ()) -> dict[str, Any]:
+        """What `_run_panel.html` needs."""
+        output = _value(self.evidence.output)
+        raw_output = self.url("run_raw", "output")
+        answer = answer_of(self.evidence.source.subject_kind, output)
+        names = names_of_makers(self.corrections)
+        return self.verdict_context(form, problems) | {
+            "closed": self.closed,
+            "first_gap": gap_before(form.marks),
+            "places": list(places(self.calls or [], form.marks, self.url("run_raw", "calls"))),
+            "calls_known": self.calls is not None,
+            "answer": answer_shown(answer, self.correctable.items, raw_output),
+            "lists": list(ranked_lists(form.items)),
+            "output_json": self._json("output", self.evidence.output),
+            "calls_json": self._json("calls", self.evidence.calls),
+            "history": list(history(self.corrections, names, caller_id=self.caller.id, called=self.called)),
+            "tools": sorted({*tools_seen(self.caller, self.evidence.source.subject_id), *(self.called or [])}),
+            "newest": form.said.get("newest", ""),
+        }
+
+    def verdict_context(self, form: CorrectionForm, problems: Sequence[str] = ()) -> dict[str, Any]:
+        """What `_run_verdict.html` needs."""
+        return {
+            "form": form,
+            "verdict": verdict_so_far(form, self.called, problems),
+            "mine": self.mine,
+            "mine_not_shown": items_not_shown(self.mine, self.correctable) if self.mine else 0,
+            "create_url": self.url("correction_create"),
+            "check_url": self.url("correction_check"),
+        }
+
+    def head_context(self) -> dict[str, Any]:
+        """What the page shows around its panel."""
+        evidence = self.evidence
+        raw_input = self.url("run_raw", "input")
+        failure = evidence.content.failure_message if evidence.content else ""
+        return {
+            "head": run_head(evidence.run, evidence.copy),
+            "conversation": conversation(_value(evidence.input), _value(evidence.context), raw_input),
+            "has_input": evidence.input is not None,
+            "input_json": self._json("input", evidence.input),
+            "context_json": self._json("context", evidence.context),
+            "failure": failure,
+            "query": self.query,
+        }
+
+    def _json(self, part: str, stored: JsonText | None) -> dict[str, Any] | None:
+        if stored is None:
+            return None
+        url = self.url("run_raw", part)
+        return {"size": size_words(len(stored.text)), "tree": tree_html(stored.value, url), "url": url}
+
+
+def _value(stored: JsonText | None) -> Any:
+    return None if stored is None else stored.value

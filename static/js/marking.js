@@ -1,0 +1,21 @@
+// What the correction form adds when there is JavaScript; it only presses and sets what is already there.
+"use strict";
+
+// A value that is typed is meant: it is no longer "any value".
+document.addEventListener("input", (event) => {
+  if (!event.target.matches(".editor-value")) return;
+  const match = event.target.closest(".editor-row").querySelector(".editor-match");
+  if (match.value === "any") {
+    match.value = match.dataset.fitting || "text";
+  }
+});
+
+// Ctrl or Command with Enter saves, wherever one is typing.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  const save = document.getElementById("save");
+  if (save && save.form.contains(event.target)) {
+    event.preventDefault();
+    save.click();
+  }
+});
