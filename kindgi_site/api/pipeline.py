@@ -57,10 +57,11 @@ class V1View(APIView):
         return answered_once(request, self.caller, self.document.raw, self._route)  # 10
 
     def _route(self) -> HttpResponse:
-        self._check_body_project()  # 11
-        handler = getattr(self, (self.request.method or "").lower(), None)
-        if handler is None or (self.request.method or "").lower() not in _METHODS:
+        method = (self.request.method or "").lower()
+        handler = getattr(self, method, None) if method in _METHODS else None
+        if handler is None:
             raise route_not_found()
+        self._check_body_project()  # 11
         answer: Response = handler(self.request, *self.args, **self.kwargs)  # 12
         response: Response = self.finalize_response(self.request, answer, *self.args, **self.kwargs)
         response.render()

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 import orjson
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.urls import include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
@@ -36,7 +36,10 @@ def without_slash(request: HttpRequest) -> HttpResponseBase:
     return HttpResponsePermanentRedirect(path_part.removesuffix("/") + (f"?{query}" if query else ""))
 
 
-def health(_request: HttpRequest) -> HttpResponse:
+@csrf_exempt
+def health(request: HttpRequest) -> HttpResponse:
+    if request.method not in ("GET", "HEAD"):
+        raise Http404
     return HttpResponse(b'{"ok":true}', content_type="application/json")
 
 
@@ -47,6 +50,7 @@ for _view in _public:
 urlpatterns = [
     path("openapi.json", csrf_exempt(openapi_document), name="openapi"),
     path("", include("corrections.api.urls")),
-    re_path(r"^.*/$", without_slash),
-    re_path(r"^.*$", _unknown),
+    path("", without_slash),
+    re_path(r"(?s)^.*/\Z", without_slash),
+    re_path(r"", _unknown),
 ]
