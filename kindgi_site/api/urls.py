@@ -51,6 +51,6 @@ urlpatterns = [
     path("openapi.json", csrf_exempt(openapi_document), name="openapi"),
     path("", include("corrections.api.urls")),
     path("", without_slash),
-    re_path(r"(?s)^.*/\Z", without_slash),
+    re_path(r"^[\s\S]*/\Z", without_slash),
     re_path(r"", _unknown),
 ]
