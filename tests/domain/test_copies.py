@@ -16,8 +16,8 @@ def copied(kind: str, context: object, replay_of: str = "") -> CopiedContext:
 
 
 def wire(kind: str, context: object, replay_of: str = "") -> object:
-    text = copied(kind, context, replay_of).wire
-    return text and json.loads(text)
+    made = copied(kind, context, replay_of).wire
+    return made and json.loads(made.text)
 
 
 @pytest.mark.parametrize("kind", ["agent", "flow"])
@@ -59,7 +59,7 @@ def test_an_agent_turn_copies_its_parts_and_no_other():
 def test_parts_are_copied_as_they_were_sent():
     message = '{ "n" : 1.0, "long":12345678901234567890, "text":"\\u0000\\ud800", "b":1, "a":2, "a":3 }'
 
-    assert copied("agent", f'{{"retrieved": {message} , "history" : [ {message} ]}}').wire == (
+    assert copied("agent", f'{{"retrieved": {message} , "history" : [ {message} ]}}').wire.text == (
         f'{{"history":[{message}],"retrieved":{message}}}'
     )
 
@@ -132,7 +132,7 @@ def test_a_flow_copies_calls_and_steps_with_the_wires_fields():
 def test_the_calls_beside_the_copy_keep_what_the_wire_leaves_out():
     call = {"toolId": "search", "error": "late", "durationMs": 5, "more": 1.0}
 
-    assert json.loads(copied("flow", {"flow": {"calls": [call]}}).flow_calls) == [call]
+    assert json.loads(copied("flow", {"flow": {"calls": [call]}}).flow_calls.text) == [call]
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ def test_the_first_five_hundred_calls_are_kept(made, kept):
 
     context = copied("flow", {"flow": {"calls": calls}})
 
-    flow = json.loads(context.wire)["flow"]
+    flow = json.loads(context.wire.text)["flow"]
     assert [call["result"] for call in flow["calls"]] == list(range(kept))
     assert flow.get("truncated") == (True if made > 500 else None)
-    assert json.loads(context.flow_calls) == calls[:kept]
+    assert json.loads(context.flow_calls.text) == calls[:kept]
 
 
 def test_steps_alone_are_a_context():
