@@ -9,9 +9,10 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from corrections.models import Run
+from corrections.models import Correction, Run
 from corrections.models.runs import AGENT_TURN_FLOW
-from corrections.vocabulary import RunStatus, SubjectKind
+from corrections.queries.corrections import as_uuid
+from corrections.vocabulary import LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict
 from kindgi_site.api.bodies import moment_of, uuid_of
 from kindgi_site.errors import Code, InvalidError
 
@@ -141,3 +142,62 @@ class RunFilter(WireFilterSet):
 
     def passed(self, runs: QuerySet[Run], _name: str, _value: str) -> QuerySet[Run]:
         return runs
+
+
+def _choices(*words: str) -> list[tuple[str, str]]:
+    return [(word, word) for word in words]
+
+
+class CorrectionFilter(WireFilterSet):
+    """The filters of `GET /v1/corrections` (contract 7.7). Without `status`, live corrections only."""
+
+    runId = ExactTextFilter(method="of_run")
+    agentId = ExactTextFilter(method="of_agent")
+    agentVersion = ExactTextFilter(field_name="subject_version")
+    flowId = ExactTextFilter(method="of_flow")
+    correctorGroupId = ExactTextFilter(method="of_group")
+    participantId = ExactTextFilter(field_name="participant_id")
+    decisions = django_filters.ChoiceFilter(choices=_choices(*Verdict))
+    answer = django_filters.ChoiceFilter(choices=_choices(*Verdict))
+    verdict = django_filters.ChoiceFilter(choices=_choices(*Verdict), method="with_verdict")
+    status = WordsFilter(field_name="status", choices=_choices(*Status))
+    sortedTo = WordsFilter(field_name="sorted_to", choices=_choices(*SortedTo, "none"))
+    link = ExactTextFilter(method="with_link")
+    expert = TrueFalseFilter(method="of_experts")
+
+    class Meta:
+        model = Correction
+        fields: list[str] = []
+
+    def filter_queryset(self, queryset: QuerySet[Correction]) -> QuerySet[Correction]:
+        self.needs("agentVersion", "agentId")
+        if Status.REMOVED not in (self.said("status") or []):
+            queryset = queryset.filter(unregistered_at__isnull=True)
+        if "none" in (self.said("sortedTo") or []):
+            self.form.cleaned_data["sortedTo"] = [word.replace("none", "") for word in self.said("sortedTo")]
+        narrowed: QuerySet[Correction] = super().filter_queryset(queryset)
+        return narrowed
+
+    def of_run(self, corrections: QuerySet[Correction], _name: str, run_id: str) -> QuerySet[Correction]:
+        return corrections.filter(run_id=key) if (key := as_uuid(run_id)) else corrections.none()
+
+    def of_group(self, corrections: QuerySet[Correction], _name: str, group_id: str) -> QuerySet[Correction]:
+        return corrections.filter(group=key) if (key := as_uuid(group_id)) else corrections.none()
+
+    def of_agent(self, corrections: QuerySet[Correction], _name: str, agent_id: str) -> QuerySet[Correction]:
+        return corrections.filter(subject_kind=SubjectKind.AGENT, subject_id=agent_id)
+
+    def of_flow(self, corrections: QuerySet[Correction], _name: str, flow_id: str) -> QuerySet[Correction]:
+        return corrections.filter(subject_kind=SubjectKind.FLOW, subject_id=flow_id)
+
+    def with_verdict(self, corrections: QuerySet[Correction], _name: str, verdict: str) -> QuerySet[Correction]:
+        return corrections.filter(has_right=True) if verdict == Verdict.RIGHT else corrections.filter(has_wrong=True)
+
+    def with_link(self, corrections: QuerySet[Correction], _name: str, link: str) -> QuerySet[Correction]:
+        kind, _, target = link.partition(":")
+        if kind not in set(LinkKind) or not target:
+            raise InvalidError(Code.BAD_INPUT, "link is a kind, a colon and an id or address.", field="link")
+        return corrections.filter(link_kind=kind, link_target=target)
+
+    def of_experts(self, corrections: QuerySet[Correction], _name: str, value: str) -> QuerySet[Correction]:
+        return corrections.filter(expert=value == "true")

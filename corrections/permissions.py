@@ -1,7 +1,9 @@
-"""Who may speak for a corrector group (contract 9.3)."""
+"""Who may speak for a corrector group (contract 9.3), and who decides for an agent's owner (section 8)."""
 
-from corrections.models import CorrectorGroup
-from kindgi_site.callers import Caller, ReviewerRole
+from corrections.marks import Party
+from corrections.models import AgentOwner, Correction, CorrectorGroup
+from corrections.vocabulary import SubjectKind
+from kindgi_site.callers import Action, Caller, ReviewerRole
 
 
 def reason_against_speaking(caller: Caller, group: CorrectorGroup) -> str | None:
@@ -19,3 +21,13 @@ def reason_against_speaking(caller: Caller, group: CorrectorGroup) -> str | None
 
 def may_speak_for(caller: Caller, group: CorrectorGroup) -> bool:
     return reason_against_speaking(caller, group) is None
+
+
+def may_decide_as_owner(caller: Caller, correction: Correction) -> bool:
+    """The owner guard (contract, section 8): the agent's recorded owner, or admin on the project."""
+    if caller.may(Action.ADMIN, correction.project_id):
+        return True
+    if correction.subject_kind != SubjectKind.AGENT:
+        return False
+    owner = AgentOwner.objects.filter(project=correction.project_id, agent_id=correction.subject_id).first()
+    return owner is not None and owner.owner == Party(caller.kind, caller.id)

@@ -50,7 +50,8 @@ class Caller:
     """An authenticated caller with everything permission checks ask about (contract, section 2).
 
     `id` is the wire id of `madeBy`; `kind` is `user` or `service`. `project_roles` are the
-    roles granted to the principal. `key_project_id` limits everything to one project.
+    roles granted to the principal. `key_project_id` limits everything to one project. `via`
+    (`page`, `key` or `command`) and `request_id` are for the audit record.
     """
 
     workspace_id: UUID
@@ -65,6 +66,8 @@ class Caller:
     key_project_id: UUID | None = None
     key_expires_at: datetime | None = None
     capabilities: frozenset[str] = frozenset()
+    via: str = "page"
+    request_id: str = ""
 
     @property
     def principal(self) -> str:

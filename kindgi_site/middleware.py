@@ -107,7 +107,7 @@ class SignedInMiddleware:
             message = _("You are not a member of any workspace yet. Ask an administrator to add you.")
             return pages.render_problem(request, 403, message)
         request.membership = membership  # type: ignore[attr-defined]
-        request.caller = caller_of_membership(membership)  # type: ignore[attr-defined]
+        request.caller = caller_of_membership(membership, request.request_id)  # type: ignore[attr-defined]
         return None
 
 

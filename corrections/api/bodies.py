@@ -7,7 +7,7 @@ from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall, Run
 from corrections.rules import drafts as limits
 from corrections.rules.drafts import refusal
 from corrections.rules.segments import check_segments
-from corrections.vocabulary import RunStatus, SubjectKind, Verdict, Via
+from corrections.vocabulary import LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict, Via
 from kindgi_site.api.bodies import (
     AnyJson,
     AnyObject,
@@ -26,6 +26,7 @@ from kindgi_site.api.documents import Document
 from kindgi_site.exact_json import JsonText, dumps
 
 MAX_ID = 200
+MAX_NOTE = 2000
 
 
 class ExpectedCallBody(Shape):
@@ -43,22 +44,29 @@ class CorrectedItemBody(Shape):
 class CreateCorrectionBody(WireBody):
     runId = Text(non_blank=True)
     decisions = Word(Verdict, required=False)
+    answer = Word(Verdict, required=False)
     shouldCall = ListOf(child=ExpectedCallBody(), required=False, max_length=limits.MAX_CALLS)
     mustNotCall = ListOf(
         child=Text(min_length=1, max_length=limits.MAX_TOOL), required=False, max_length=limits.MAX_CALLS
     )
-    answer = Word(Verdict, required=False)
     shouldSay = Text(required=False, max_length=limits.MAX_TEXT)
     why = Text(required=False, max_length=limits.MAX_TEXT)
     items = ListOf(child=CorrectedItemBody(), required=False, max_length=limits.MAX_ITEMS)
     correctorGroupId = Text(required=False, non_blank=True)
     participantId = Text(required=False, non_blank=True, max_length=256)
 
+    def refuse_earlier(self, name: str, said: dict[str, Any]) -> None:
+        limits.check_draft(_draft(said), before=name)
+
 
 def correction_draft(document: Document) -> tuple[str, CorrectionDraft]:
     """(run id as sent, what is said of the run)."""
     said = CreateCorrectionBody.read(document)
-    return said["runId"], CorrectionDraft(
+    return said["runId"], _draft(said)
+
+
+def _draft(said: dict[str, Any]) -> CorrectionDraft:
+    return CorrectionDraft(
         decisions=said.get("decisions"),
         should_call=tuple(_expected_call(call) for call in said.get("shouldCall", ())),
         must_not_call=tuple(said.get("mustNotCall", ())),
@@ -150,3 +158,29 @@ def _subject(said: dict[str, Any]) -> tuple[SubjectKind, dict[str, Any]]:
         raise refusal("Name exactly one of agent and flow.", "agent")
     kind = SubjectKind.AGENT if "agent" in said else SubjectKind.FLOW
     return kind, said[kind]
+
+
+class StatusBody(WireBody):
+    status = Word(Status)
+    note = Text(required=False, min_length=1, max_length=MAX_NOTE)
+
+
+class SortBody(WireBody):
+    to = Word(SortedTo)
+    reason = Text(required=False, min_length=1, max_length=MAX_NOTE)
+    vars()["as"] = Text(required=False)  # a word of Python's
+
+
+class LinkBody(WireBody):
+    kind = Word(LinkKind)
+    id = Text(required=False, min_length=1, max_length=200)
+    url = Text(required=False, min_length=1, max_length=2000)
+
+
+def link_said(document: Document) -> tuple[LinkKind, str]:
+    """(kind, id or address); each kind takes exactly its own of the two."""
+    said = LinkBody.read(document)
+    wanted, other = ("url", "id") if said["kind"] == LinkKind.PULL_REQUEST else ("id", "url")
+    if wanted not in said or other in said:
+        raise refusal(f"A link of kind {said['kind']} needs {wanted} and nothing else.", wanted)
+    return said["kind"], said[wanted]

@@ -119,6 +119,21 @@ class CorrectionShape(WireShape):
     supersededBy = ShownId(source="superseded_by_id", required=False)
 
 
+class UnregisteredCorrectionShape(WireShape):
+    correctionId = ShownId()
+    unregistered = Always()
+
+
+class CorrectionEventShape(WireShape):
+    at = ShownTime()
+    by = PartyShape(required=False)
+    action = serializers.CharField()
+    vars()["from"] = serializers.CharField(source="from_status", required=False)  # a word of Python's
+    to = serializers.CharField(source="to_status", required=False)
+    note = serializers.CharField(required=False)
+    cause = serializers.CharField(required=False)
+
+
 class SessionApprovalShape(WireShape):
     approved = serializers.BooleanField()
     rationale = serializers.CharField(required=False)

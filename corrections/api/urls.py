@@ -2,11 +2,30 @@
 
 from django.urls import path
 
-from corrections.api.views import CorrectionsView, CorrectionView, RunsView, RunView
+from corrections.api.views import (
+    CorrectionHistoryView,
+    CorrectionLinkView,
+    CorrectionSortView,
+    CorrectionStatusView,
+    CorrectionsView,
+    CorrectionUnlinkView,
+    CorrectionView,
+    RunsView,
+    RunView,
+    UnregisterCorrectionView,
+)
 
 urlpatterns = [
     path("runs", RunsView.as_view(), name="runs"),
     path("runs/<str:run_id>", RunView.as_view(), name="run"),
     path("corrections", CorrectionsView.as_view(), name="corrections"),
     path("corrections/<str:correction_id>", CorrectionView.as_view(), name="correction"),
+    path("corrections/<str:correction_id>/history", CorrectionHistoryView.as_view(), name="correction_history"),
+    path(
+        "corrections/<str:correction_id>/unregister", UnregisterCorrectionView.as_view(), name="correction_unregister"
+    ),
+    path("corrections/<str:correction_id>/status", CorrectionStatusView.as_view(), name="correction_status"),
+    path("corrections/<str:correction_id>/sort", CorrectionSortView.as_view(), name="correction_sort"),
+    path("corrections/<str:correction_id>/link", CorrectionLinkView.as_view(), name="correction_link"),
+    path("corrections/<str:correction_id>/unlink", CorrectionUnlinkView.as_view(), name="correction_unlink"),
 ]

@@ -6,18 +6,30 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from corrections.api.bodies import CreateCorrectionBody, IngestRunBody, correction_draft, run_draft
+from corrections.api.bodies import (
+    CreateCorrectionBody,
+    IngestRunBody,
+    LinkBody,
+    SortBody,
+    StatusBody,
+    correction_draft,
+    link_said,
+    run_draft,
+)
 from corrections.api.shapes import (
+    CorrectionEventShape,
     CorrectionShape,
     CorrectionWithCopiesShape,
     RunShape,
     RunWithOutputShape,
     RunWithPartsShape,
+    UnregisteredCorrectionShape,
 )
-from corrections.filters import RunFilter
+from corrections.filters import CorrectionFilter, RunFilter
 from corrections.models import Run
-from corrections.queries.corrections import correction_readable_by
+from corrections.queries.corrections import correction_readable_by, corrections_readable_by, events_readable_by
 from corrections.queries.runs import run_readable_by, runs_readable_by
+from corrections.services import status
 from corrections.services.recording import record_correction
 from corrections.services.runs import ingest_run
 from kindgi_site.api.pipeline import V1View, path_uuid
@@ -87,6 +99,21 @@ class RunView(V1View):
 
 class CorrectionsView(V1View):
     @extend_schema(
+        operation_id="corrections.list",
+        summary="List corrections, newest first",
+        parameters=[*PAGING, *SCOPE, *(query(name) for name in CorrectionFilter.parameters())],
+        responses={200: page_of(CorrectionShape), **refusals(400, 401, 403)},
+    )
+    def get(self, request: Request) -> Response:
+        scope = scope_of(request.query_params)
+        corrections = scope.narrow(corrections_readable_by(self.caller))
+        return Response(
+            self.paging.newest_first(
+                CorrectionFilter(request.query_params, corrections).narrowed(), CorrectionShape.wire
+            )
+        )
+
+    @extend_schema(
         operation_id="corrections.create",
         summary="Correct a run",
         request=CreateCorrectionBody,
@@ -106,6 +133,91 @@ class CorrectionView(V1View):
     )
     def get(self, request: Request, correction_id: str) -> Response:
         return Response(CorrectionWithCopiesShape.wire(correction_readable_by(self.caller, correction_id)))
+
+
+class CorrectionHistoryView(V1View):
+    @extend_schema(
+        operation_id="corrections.history",
+        summary="The steps of a correction's life, newest first",
+        parameters=PAGING,
+        responses={200: page_of(CorrectionEventShape), **refusals(400, 401, 403, 404)},
+    )
+    def get(self, request: Request, correction_id: str) -> Response:
+        events = events_readable_by(self.caller, correction_id)
+        return Response(self.paging.newest_first(events, CorrectionEventShape.wire, time_field="at"))
+
+
+class UnregisterCorrectionView(V1View):
+    @extend_schema(
+        operation_id="corrections.unregister",
+        summary="Take a correction back",
+        request=None,
+        responses={200: UnregisteredCorrectionShape, **refusals(401, 403, 404, 409, 503)},
+    )
+    def post(self, request: Request, correction_id: str) -> Response:
+        correction = status.remove_correction(caller=self.caller, correction_id=correction_id)
+        return Response({"correctionId": str(correction.id), "unregistered": True})
+
+
+class CorrectionStatusView(V1View):
+    @extend_schema(
+        operation_id="corrections.setStatus",
+        summary="Set a correction's status by hand",
+        request=StatusBody,
+        responses={200: CorrectionShape, **refusals(400, 401, 403, 404, 409, 503)},
+    )
+    def post(self, request: Request, correction_id: str) -> Response:
+        said = StatusBody.read(self.document)
+        correction = status.set_status(
+            caller=self.caller, correction_id=correction_id, status=said["status"], note=said.get("note")
+        )
+        return Response(CorrectionShape.wire(correction))
+
+
+class CorrectionSortView(V1View):
+    @extend_schema(
+        operation_id="corrections.sort",
+        summary="Say who should deal with it",
+        request=SortBody,
+        responses={200: CorrectionShape, **refusals(400, 401, 403, 404, 409, 503)},
+    )
+    def post(self, request: Request, correction_id: str) -> Response:
+        said = SortBody.read(self.document)
+        if said.get("as") not in (None, status.FIX_JOB):
+            raise InvalidError(Code.BAD_INPUT, "as is fix-job or left out.", field="as")
+        correction = status.sort_correction(
+            caller=self.caller,
+            correction_id=correction_id,
+            to=said["to"],
+            reason=said.get("reason"),
+            as_fix_job="as" in said,
+        )
+        return Response(CorrectionShape.wire(correction))
+
+
+class CorrectionLinkView(V1View):
+    @extend_schema(
+        operation_id="corrections.link",
+        summary="Name the work that is meant to fix it",
+        request=LinkBody,
+        responses={200: CorrectionShape, **refusals(400, 401, 403, 404, 409, 503)},
+    )
+    def post(self, request: Request, correction_id: str) -> Response:
+        kind, target = link_said(self.document)
+        correction = status.link_correction(caller=self.caller, correction_id=correction_id, kind=kind, target=target)
+        return Response(CorrectionShape.wire(correction))
+
+
+class CorrectionUnlinkView(V1View):
+    @extend_schema(
+        operation_id="corrections.unlink",
+        summary="Take a correction's link away",
+        request=None,
+        responses={200: CorrectionShape, **refusals(401, 403, 404, 409, 503)},
+    )
+    def post(self, request: Request, correction_id: str) -> Response:
+        correction = status.unlink_correction(caller=self.caller, correction_id=correction_id)
+        return Response(CorrectionShape.wire(correction))
 
 
 def _included(request: Request) -> set[str]:

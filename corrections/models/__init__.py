@@ -1,7 +1,9 @@
 """Tables of runs under review and what people said of them."""
 
+from corrections.models.agents import AgentOwner
 from corrections.models.corrections import Correction
 from corrections.models.groups import CorrectorGroup
+from corrections.models.history import CorrectionEvent
 from corrections.models.runs import Run, RunContent, RunCopy, RunTool
 
-__all__ = ["Correction", "CorrectorGroup", "Run", "RunContent", "RunCopy", "RunTool"]
+__all__ = ["AgentOwner", "Correction", "CorrectionEvent", "CorrectorGroup", "Run", "RunContent", "RunCopy", "RunTool"]

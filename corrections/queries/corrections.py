@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from corrections.models import Correction
+from corrections.models import Correction, CorrectionEvent
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
 
@@ -25,6 +25,14 @@ def correction_readable_by(caller: Caller, correction_id: str) -> Correction:
     return found
 
 
+def events_readable_by(caller: Caller, correction_id: str) -> QuerySet[CorrectionEvent]:
+    """The steps of one correction, newest first; NotFoundError when it is not theirs."""
+    key = as_uuid(correction_id)
+    if key is None or not corrections_readable_by(caller).filter(id=key).exists():
+        raise correction_not_found(correction_id)
+    return CorrectionEvent.objects.filter(correction=key).order_by("-at", "-id")
+
+
 def correction_not_found(correction_id: object) -> NotFoundError:
     return NotFoundError(Code.CORRECTION_NOT_FOUND, "There is no such correction.", correctionId=str(correction_id))
 
@@ -32,6 +40,7 @@ def correction_not_found(correction_id: object) -> NotFoundError:
 def as_uuid(text: str) -> UUID | None:
     """Ids on the wire are opaque: one that is no UUID just names nothing."""
     try:
-        return UUID(text)
+        found = UUID(text)
     except ValueError:
         return None
+    return found if str(found) == text.lower() else None

@@ -1,6 +1,6 @@
 """What a correction must say, in the order of the contract's table (7.2), first problem first."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall
@@ -19,18 +19,15 @@ MAX_POINTER = 500
 MAX_PARTICIPANT = 256
 
 
-def check_draft(draft: CorrectionDraft) -> None:
-    """InvalidError `bad-input` for the first thing wrong with what is said; nothing stored is looked at."""
-    _check_should_call(draft)
-    _check_must_not_call(draft)
-    _check_answer(draft)
-    _check_items(draft.items)
-    for name, value in (("correctorGroupId", draft.corrector_group_id), ("participantId", draft.participant_id)):
-        if value is not None and is_blank(value):
-            raise refusal(f"{name} must not be empty.", name)
-    _check_length(draft.participant_id or "", MAX_PARTICIPANT, "participantId")
-    if not draft.verdicts:
-        raise refusal("Say at least one of decisions, answer, items.", "decisions")
+def check_draft(draft: CorrectionDraft, *, before: str | None = None) -> None:
+    """InvalidError `bad-input` for the first thing wrong with what is said; nothing stored is looked at.
+
+    `before` names a field of the table: only the rows above it are checked.
+    """
+    for field, check in _ROWS:
+        if field == before:
+            return
+        check(draft)
 
 
 def check_pointers(items: Sequence[CorrectedItem], output: Any) -> None:
@@ -80,20 +77,23 @@ def _check_must_not_call(draft: CorrectionDraft) -> None:
         raise refusal("Wrong decisions need a call that should, or must not, be made.", "decisions")
 
 
-def _check_answer(draft: CorrectionDraft) -> None:
+def _check_should_say(draft: CorrectionDraft) -> None:
     if draft.should_say is not None:
         _check_only_with((draft.should_say,), draft.answer, "shouldSay", "answer")
         _check_length(draft.should_say, MAX_TEXT, "shouldSay")
+
+
+def _check_why(draft: CorrectionDraft) -> None:
     if draft.why is not None:
         _check_length(draft.why, MAX_TEXT, "why")
     if draft.answer == Verdict.WRONG and is_blank(draft.should_say or "") and is_blank(draft.why or ""):
         raise refusal("A wrong answer needs what it should have said, or why it is wrong.", "answer")
 
 
-def _check_items(items: Sequence[CorrectedItem]) -> None:
-    _check_count(items, MAX_ITEMS, "items")
+def _check_items(draft: CorrectionDraft) -> None:
+    _check_count(draft.items, MAX_ITEMS, "items")
     keys: set[str] = set()
-    for item in items:
+    for item in draft.items:
         _check_item(item)
         if item.key in keys:
             raise refusal(f"The item {item.key!r} is there twice.", "items")
@@ -110,6 +110,26 @@ def _check_item(item: CorrectedItem) -> None:
             raise refusal(f"{item.pointer!r} is not a JSON Pointer.", "items")
     if item.rank is not None and item.rank < 0:
         raise refusal("A rank is 0 or more.", "items")
+
+
+def _check_group(draft: CorrectionDraft) -> None:
+    if draft.corrector_group_id is not None and is_blank(draft.corrector_group_id):
+        raise refusal("correctorGroupId must not be empty.", "correctorGroupId")
+
+
+def _check_participant(draft: CorrectionDraft) -> None:
+    if draft.participant_id is not None and is_blank(draft.participant_id):
+        raise refusal("participantId must not be empty.", "participantId")
+    _check_length(draft.participant_id or "", MAX_PARTICIPANT, "participantId")
+
+
+def _check_says_something(draft: CorrectionDraft) -> None:
+    if not draft.verdicts:
+        raise refusal("Say at least one of decisions, answer, items.", "decisions")
+
+
+def _nothing(_draft: CorrectionDraft) -> None:
+    """A field whose row has no rule beyond its type."""
 
 
 def _check_only_with(said: Collection[object], verdict: Verdict | None, name: str, verdict_name: str) -> None:
@@ -131,3 +151,19 @@ def _check_tool(tool: str, name: str) -> None:
 def _check_length(text: str, most: int, name: str) -> None:
     if len(text) > most:
         raise refusal(f"{name} is longer than {most} characters.", name)
+
+
+# The table's rows: the last field each rule looks at, and the rule.
+_ROWS: tuple[tuple[str, Callable[[CorrectionDraft], None]], ...] = (
+    ("runId", _nothing),
+    ("decisions", _nothing),
+    ("answer", _nothing),
+    ("shouldCall", _check_should_call),
+    ("mustNotCall", _check_must_not_call),
+    ("shouldSay", _check_should_say),
+    ("why", _check_why),
+    ("items", _check_items),
+    ("correctorGroupId", _check_group),
+    ("participantId", _check_participant),
+    ("", _check_says_something),
+)

@@ -1,26 +1,28 @@
 """Correct a run: the whole of it, for pages and programs alike (contract 7.2)."""
 
 import json
+from dataclasses import fields
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 
 from corrections import permissions
 from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall
-from corrections.models import Correction, CorrectorGroup, Run, RunContent, RunCopy
+from corrections.models import Correction, CorrectionEvent, CorrectorGroup, Run, RunContent, RunCopy
 from corrections.queries.corrections import as_uuid
 from corrections.queries.groups import groups_covering
 from corrections.queries.runs import run_not_found
-from corrections.rules.calls import calls_made
-from corrections.rules.copies import copied_context
 from corrections.rules.drafts import check_draft, check_pointers
 from corrections.rules.sorting import sort
-from corrections.vocabulary import RunStatus, Status, SubjectKind, Verdict
+from corrections.services.copies import copy_of
+from corrections.vocabulary import RunStatus, Status, Verdict
 from kindgi_site import clock, exact_json
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError, GoneError, InvalidError
 from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.permissions import check_project_action, project_denied
+from kindgi_site.workspaces.services.audit import record_write
 
 BY_RULE = "rule"
 RECORDED_RIGHT = "recorded-right"
@@ -37,18 +39,19 @@ def record_correction(*, caller: Caller, run_id: str | UUID, draft: CorrectionDr
     check_draft(draft)
     run = _locked_run(caller, run_id)
     check_project_action(caller, Action.WRITE, run.project_id)
-    copy = _stored_copy(run)
+    copy = _stored_copy(caller, run, draft)
     _check_correctable(run, copy)
     group = _checked_group(caller, run, draft.corrector_group_id)
-    content = None if copy else RunContent.objects.get(run=run)
-    _check_items(draft, run, copy, content)
+    is_first = copy is None
+    copy = copy or copy_of(run, RunContent.objects.get(run=run))
+    _check_items(draft, copy)
 
-    if copy is None:
-        assert content is not None
-        copy = _captured(run, content)
+    if is_first:
+        copy.save(force_insert=True)
     correction = _corrected(caller, copy, group, draft)
-    _supersede_earlier(correction)
+    _supersede_earlier(caller, correction, getattr(copy, "earlier_id", None), getattr(copy, "earlier_status", ""))
     correction.save(force_insert=True)
+    record_write(caller, "corrections.create", "correction", correction.id, _fields_said(draft))
     return correction
 
 
@@ -60,10 +63,20 @@ def _locked_run(caller: Caller, run_id: str | UUID) -> Run:
     return found
 
 
-def _stored_copy(run: Run) -> RunCopy | None:
-    """Without its words: a later correction reads none of them unless it has pointers."""
-    copies = RunCopy.objects.defer("input", "output", "context", "calls", "called_tools")
-    return copies.filter(workspace=run.workspace_id, run_id=run.run_id).first()
+def _stored_copy(caller: Caller, run: Run, draft: CorrectionDraft) -> RunCopy | None:
+    """The run's copy, without the words nobody here looks at, and with the maker's earlier correction beside it."""
+    live = Correction.objects.filter(
+        copy=OuterRef("id"),
+        made_by_kind=caller.kind,
+        made_by_id=caller.id,
+        participant_id=draft.participant_id or "",
+        unregistered_at__isnull=True,
+    )
+    copies = RunCopy.objects.filter(workspace=run.workspace_id, run_id=run.run_id).annotate(
+        earlier_id=Subquery(live.values("id")[:1]), earlier_status=Subquery(live.values("status")[:1])
+    )
+    unread = ["input", "context", "calls", "called_tools"] + ([] if _has_pointers(draft) else ["output"])
+    return copies.defer(*unread).first()
 
 
 def _check_correctable(run: Run, copy: RunCopy | None) -> None:
@@ -103,53 +116,14 @@ def _checked_group(caller: Caller, run: Run, group_id: str | None) -> CorrectorG
     return group
 
 
-def _check_items(draft: CorrectionDraft, run: Run, copy: RunCopy | None, content: RunContent | None) -> None:
-    if not any(item.pointer is not None for item in draft.items):
-        return
-    output: JsonText | None = content.output if content else copy.output if copy else None
-    check_pointers(draft.items, output.value if output else None)
+def _check_items(draft: CorrectionDraft, copy: RunCopy) -> None:
+    if _has_pointers(draft):
+        output: JsonText | None = copy.output
+        check_pointers(draft.items, output.value if output else None)
 
 
-def _captured(run: Run, content: RunContent) -> RunCopy:
-    context_text = content.context.text if content.context else None
-    copied = copied_context(
-        subject_kind=run.subject_kind,
-        run_id=str(run.run_id),
-        context_text=context_text,
-        replay_of=run.replay_of,
-    )
-    return RunCopy.objects.create(
-        workspace_id=run.workspace_id,
-        project_id=run.project_id,
-        run_id=run.run_id,
-        subject_kind=run.subject_kind,
-        subject_id=run.subject_id,
-        subject_version=run.subject_version,
-        input=content.input,
-        output=content.output,
-        context=copied.wire,
-        segments=run.segments,
-        calls=content.calls if run.is_agent_turn else copied.flow_calls,
-        called_tools=_called_tools(run, content),
-        is_replay=bool(run.replay_of) or _says_it_replays(content.output),
-    )
-
-
-def _called_tools(run: Run, content: RunContent) -> JsonText | None:
-    calls = calls_made(
-        run.subject_kind,
-        content.output and content.output.value,
-        content.context.value if content.context and run.subject_kind == SubjectKind.FLOW else None,
-        content.calls and content.calls.value,
-    )
-    return None if calls is None else JsonText.of([call.tool for call in calls])
-
-
-def _says_it_replays(output: JsonText | None) -> bool:
-    """An output object with a text at `replay.of` is a replay's (contract 14.3)."""
-    value = output.value if output else None
-    replay = value.get("replay") if isinstance(value, dict) else None
-    return isinstance(replay, dict) and isinstance(replay.get("of"), str)
+def _has_pointers(draft: CorrectionDraft) -> bool:
+    return any(item.pointer is not None for item in draft.items)
 
 
 def _corrected(caller: Caller, copy: RunCopy, group: CorrectorGroup | None, draft: CorrectionDraft) -> Correction:
@@ -189,20 +163,28 @@ def _corrected(caller: Caller, copy: RunCopy, group: CorrectorGroup | None, draf
     )
 
 
-def _supersede_earlier(correction: Correction) -> None:
-    Correction.objects.filter(
-        workspace=correction.workspace_id,
-        run_id=correction.run_id,
-        made_by_kind=correction.made_by_kind,
-        made_by_id=correction.made_by_id,
-        participant_id=correction.participant_id,
-        unregistered_at__isnull=True,
-    ).update(
-        status=Status.REMOVED,
-        unregistered_at=correction.created_at,
-        superseded_by=correction.id,
-        updated_at=correction.created_at,
+def _supersede_earlier(caller: Caller, correction: Correction, earlier_id: UUID | None, earlier_status: str) -> None:
+    """Before the new one is saved: the unique index on live rows allows no other order."""
+    if earlier_id is None:
+        return
+    at = correction.created_at
+    Correction.objects.filter(id=earlier_id).update(
+        status=Status.REMOVED, unregistered_at=at, superseded_by=correction.id, updated_at=at
     )
+    CorrectionEvent.objects.create(
+        correction_id=earlier_id,
+        at=at,
+        by_kind=caller.kind,
+        by_id=caller.id,
+        action="superseded",
+        from_status=earlier_status,
+        to_status=Status.REMOVED,
+        cause=f"correction:{correction.id}",
+    )
+
+
+def _fields_said(draft: CorrectionDraft) -> list[str]:
+    return [field.name for field in fields(draft) if getattr(draft, field.name)]
 
 
 def _stored(parts: list[str]) -> JsonText | None:

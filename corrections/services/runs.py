@@ -14,6 +14,7 @@ from kindgi_site.errors import Code, ConflictError, GoneError
 from kindgi_site.exact_json import is_storable
 from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.permissions import check_project_action
+from kindgi_site.workspaces.services.audit import record_write
 
 SCALARS = (
     "subject_kind",
@@ -48,14 +49,18 @@ def ingest_run(*, caller: Caller, draft: RunDraft) -> tuple[Run, bool]:
     if run is None:
         try:
             with transaction.atomic():
-                return _created(caller, draft), True
+                run = _created(caller, draft)
         except IntegrityError:  # somebody handed the same new run in at this moment
             run = _locked(caller, draft)
             if run is None:
                 raise
+        else:
+            record_write(caller, "runs.put", "run", run.run_id)
+            return run, True
     _check_replaceable(caller, run, draft)
     if not run.is_terminal and not _says_the_same(run, draft):
         _replace(run, draft)
+        record_write(caller, "runs.put", "run", run.run_id)
     return run, False
 
 

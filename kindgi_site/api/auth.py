@@ -31,7 +31,7 @@ def authenticate(request: HttpRequest) -> tuple[Caller, ApiKey]:
     if key.person_id is not None and not key.is_of_member:  # type: ignore[attr-defined]
         raise HttpRefusal(401, Code.AUTH_REVOKED, "The person behind this API key is no longer here.")
     _record_use(key)
-    return caller_of_key(key), key
+    return caller_of_key(key, getattr(request, "request_id", "")), key
 
 
 def _record_use(key: ApiKey) -> None:

@@ -204,11 +204,19 @@ class Shape(serializers.Serializer):  # type: ignore[type-arg]
         if not isinstance(data, Mapping):
             raise serializers.ValidationError("This must be an object.")
         self.refuse_unknown([name for name in data if name not in self.fields])
-        return {
-            name: value
-            for name, field in self.fields.items()
-            if (value := self._checked(name, field, data)) is not empty
-        }
+        said: dict[str, Any] = {}
+        for name, field in self.fields.items():
+            try:
+                value = self._checked(name, field, data)
+            except serializers.ValidationError:
+                self.refuse_earlier(name, said)
+                raise
+            if value is not empty:
+                said[name] = value
+        return said
+
+    def refuse_earlier(self, name: str, said: dict[str, Any]) -> None:
+        """Raise what the contract tells before a problem of the field `name`; `said` are the fields before it."""
 
     def refuse_unknown(self, names: list[str]) -> None:
         if names:

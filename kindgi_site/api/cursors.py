@@ -38,7 +38,7 @@ Position = list[str]
 def limit_of(text: str | None) -> int:
     """A page's size: clamped, never an error."""
     digits = _LEADING_DIGITS.match(text or "")
-    wanted = int(digits[1][:9]) if digits else 0
+    wanted = int(digits[1].lstrip("0")[:9] or 0) if digits else 0
     return DEFAULT_LIMIT if wanted < 1 else min(wanted, MAX_LIMIT)
 
 
@@ -63,14 +63,15 @@ class CursorPlace:
 _UNBOUND = frozenset({"cursor", "limit"})
 
 
-def seal(position: Position, place: CursorPlace) -> str:
+def seal(position: Position, place: CursorPlace, *, at: float | None = None) -> str:
+    """A cursor that points after a position; `at`: the time it is issued, now unless said."""
     key_id, cipher = next(iter(_ciphers().items()))
     nonce = os.urandom(_NONCE_BYTES)
-    inside = orjson.dumps([int(time.time()), *position])
+    inside = orjson.dumps([time.time() if at is None else at, *position])
     return ".".join(("k1", key_id, _encoded(nonce), _encoded(cipher.encrypt(nonce, inside, place.associated))))
 
 
-def open_cursor(text: str, place: CursorPlace) -> Position:
+def open_cursor(text: str, place: CursorPlace, *, at: float | None = None) -> Position:
     """The position in a cursor; InvalidError `bad-input` when it is not for this list, or no longer valid."""
     parts = text.split(".")
     if len(parts) != 4 or parts[0] != "k1":
@@ -82,7 +83,7 @@ def open_cursor(text: str, place: CursorPlace) -> Position:
         inside = orjson.loads(cipher.decrypt(_decoded(parts[2]), _decoded(parts[3]), place.associated))
     except (InvalidTag, ValueError):
         raise _refused("This cursor is for another list, other filters or another caller.") from None
-    age = time.time() - inside[0]
+    age = (time.time() if at is None else at) - inside[0]
     if age > VALID_SECONDS or age < -FUTURE_SECONDS:
         raise _refused("This cursor has expired.")
     return list(inside[1:])

@@ -1,10 +1,15 @@
 """The OpenAPI document: what drf-spectacular cannot know by itself."""
 
+import inspect
+import re
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
+
+from kindgi_site.api.bodies import Shape, WireBody
+from kindgi_site.api.shapes import WireShape
 
 _MEANING = {
     400: "The request cannot be accepted as it stands.",
@@ -70,15 +75,60 @@ class WireSchema(AutoSchema):
     def get_auth(self) -> list[dict[str, Any]]:
         return [{"bearerAuth": []}]
 
+    def get_description(self) -> str:  # type: ignore[override]
+        """What the handler's docstring says; the class's own is for its readers."""
+        handler = getattr(self.view, self.method.lower(), None)
+        return str(getattr(handler, "__doc__", None) or "")
+
+    def get_serializer_name(self, serializer: Any, direction: Any) -> str:
+        name: str = super().get_serializer_name(serializer, direction)
+        return name.lstrip("_").replace("Shape", "")
+
+    def map_parsers(self) -> list[str]:
+        """Bodies are JSON, read by the pipeline and not by a DRF parser."""
+        return ["application/json"]
+
     def get_override_parameters(self) -> list[Any]:
         return [_IDEMPOTENCY_KEY] if self.method in ("POST", "PUT", "PATCH", "DELETE") else []
+
+
+# drf-spectacular describes a class by the docstring of its base where it has none.
+_INHERITED = frozenset(inspect.cleandoc(base.__doc__ or "") for base in (Shape, WireBody, WireShape))
+
+
+def _drop_enum_marks(part: Any) -> None:
+    """Take out drf-spectacular's own notes on enumerations."""
+    if isinstance(part, dict):
+        part.pop("x-spec-enum-id", None)
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        _drop_enum_marks(inner)
+
+
+_CAMEL = re.compile(r"_([a-z])")
+
+
+def _camel(found: re.Match[str]) -> str:
+    return found[1].upper()
+
+
+def _renamed(path_item: dict[str, Any]) -> dict[str, Any]:
+    """Path parameters under the contract's names; in the addresses' patterns they are Python's."""
+    for operation in path_item.values():
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "path":
+                parameter["name"] = _CAMEL.sub(_camel, parameter["name"])
+    return path_item
 
 
 def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:  # noqa: FBT001 - drf-spectacular's signature
     """Name the one way to authenticate, and close every request body: unknown fields are refused."""
     components = result.setdefault("components", {})
     components["securitySchemes"] = {"bearerAuth": {"type": "http", "scheme": "bearer"}}
+    result["paths"] = {_CAMEL.sub(_camel, path): _renamed(item) for path, item in result.get("paths", {}).items()}
     for name, schema in components.get("schemas", {}).items():
         if name.endswith("Body") and schema.get("type") == "object":
             schema["additionalProperties"] = False
+        if schema.get("description") in _INHERITED:
+            del schema["description"]
+    _drop_enum_marks(result)
     return result

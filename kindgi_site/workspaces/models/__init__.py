@@ -1,5 +1,6 @@
 """Tables of who is here and what they may do."""
 
+from kindgi_site.workspaces.models.audit import AuditEntry, AuditSeal
 from kindgi_site.workspaces.models.idempotency import IdempotencyRecord
 from kindgi_site.workspaces.models.keys import ApiKey
 from kindgi_site.workspaces.models.people import Membership, Person, ProjectRole, Reviewer, ServiceAccount
@@ -7,6 +8,8 @@ from kindgi_site.workspaces.models.workspaces import Project, RateWindow, Worksp
 
 __all__ = [
     "ApiKey",
+    "AuditEntry",
+    "AuditSeal",
     "IdempotencyRecord",
     "Membership",
     "Person",

@@ -9,7 +9,7 @@ from kindgi_site.callers import Caller, ReviewerRole, Role
 from kindgi_site.workspaces.models import ApiKey, Membership, Person, ProjectRole, Reviewer, Workspace
 
 
-def caller_of_membership(membership: Membership) -> Caller:
+def caller_of_membership(membership: Membership, request_id: str = "") -> Caller:
     """The caller that a person is at a page of one of their workspaces."""
     person = membership.person
     place = Reviewer.objects.filter(
@@ -23,6 +23,7 @@ def caller_of_membership(membership: Membership) -> Caller:
         is_workspace_admin=membership.is_admin,
         project_roles=_project_roles(Q(person=person), membership.workspace_id),
         reviewer_role=next((ReviewerRole(role) for role in place), None),
+        request_id=request_id,
     )
 
 
@@ -56,7 +57,7 @@ def key_by_digest(digest: str) -> ApiKey | None:
     )
 
 
-def caller_of_key(key: ApiKey) -> Caller:
+def caller_of_key(key: ApiKey, request_id: str = "") -> Caller:
     """The caller behind a key from `key_by_digest`.
 
     A service without an account speaks under the key's own id (contract 2.2).
@@ -83,6 +84,8 @@ def caller_of_key(key: ApiKey) -> Caller:
         key_project_id=key.project_id,
         key_expires_at=key.expires_at,
         capabilities=frozenset(key.capabilities),
+        via="key",
+        request_id=request_id,
     )
 
 
