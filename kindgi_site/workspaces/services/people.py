@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from kindgi_site import clock
 from kindgi_site.callers import ReviewerRole, Role
 from kindgi_site.errors import Code, ConflictError, NotFoundError
 from kindgi_site.workspaces.models import (
@@ -43,10 +44,11 @@ def add_person(*, workspace: Workspace, username: str, password: str | None, is_
     return person
 
 
-def set_project_role(*, project: Project, principal: Person | ServiceAccount, role: Role) -> None:
+def set_project_role(*, project: Project, principal: Person | ServiceAccount, role: Role) -> ProjectRole:
     """Give a principal that one role in a project, in place of any other."""
     owner = {"person": principal} if isinstance(principal, Person) else {"service": principal}
-    ProjectRole.objects.update_or_create(project=project, **owner, defaults={"role": role})
+    given, _created = ProjectRole.objects.update_or_create(project=project, **owner, defaults={"role": role})
+    return given
 
 
 def set_reviewer_role(
@@ -61,6 +63,11 @@ def set_reviewer_role(
         workspace=workspace, person=person, defaults={"role": role, "deactivated_at": None, **named}
     )
     return reviewer
+
+
+def deactivate_reviewer(*, reviewer: Reviewer) -> None:
+    """They keep their place and give no role any more; one who is deactivated keeps the time."""
+    Reviewer.objects.filter(pk=reviewer.pk, deactivated_at__isnull=True).update(deactivated_at=clock.now())
 
 
 def service_account(*, workspace: Workspace, name: str) -> ServiceAccount:
