@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.db.models import CharField, F, QuerySet, Value
@@ -40,10 +40,10 @@ class Place:
         key = as_uuid(name)
         if key is None or not moment.isdecimal() or len(moment) > 14:
             return None
-        return cls(datetime.fromtimestamp(int(moment) / 1000, UTC), key)
+        return cls(datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=int(moment)), key)
 
     def __str__(self) -> str:
-        return f"{round(self.created_at.timestamp() * 1000)}_{self.id.hex}"
+        return f"{round(self.created_at.timestamp() * 1000)}_{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,9 @@ def _last(runs: list[Run]) -> Place | None:
 
 def live_corrections_of(caller: Caller, runs: Iterable[Run]) -> dict[UUID, list[Correction]]:
     """The live corrections of some runs by run id, with only what a list shows of them."""
-    shown = corrections_readable_by(caller).filter(run_id__in=[run.run_id for run in runs], unregistered_at__isnull=True)
+    shown = corrections_readable_by(caller).filter(
+        run_id__in=[run.run_id for run in runs], unregistered_at__isnull=True
+    )
     found: dict[UUID, list[Correction]] = {}
     for correction in shown.only("run_id", "has_right", "has_wrong", "expert", "made_by_kind", "made_by_id"):
         found.setdefault(correction.run_id, []).append(correction)

@@ -4,19 +4,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
-
-from corrections.models import Correction, CorrectorGroup, Run, RunContent, RunCopy, RunTool
-
-TABLES = (Run, RunContent, RunTool, RunCopy, Correction, CorrectorGroup)
+from django.apps import apps
 
 
-def everything_stored() -> list[list[dict]]:
-    return [list(table.objects.order_by("pk").values()) for table in TABLES]
+def everything_stored() -> dict[str, list[dict]]:
+    tables = [table for app in ("corrections", "workspaces") for table in apps.get_app_config(app).get_models()]
+    return {table.__name__: list(table._default_manager.order_by("pk").values()) for table in tables}
 
 
 @pytest.fixture
 def nothing_changes(db: None) -> Callable[[], AbstractContextManager[None]]:
-    """`with nothing_changes():` fails when a row of any table of runs or corrections differs afterwards."""
+    """`with nothing_changes():` fails when a row of any of our tables differs afterwards."""
 
     @contextmanager
     def compared() -> Iterator[None]:

@@ -161,6 +161,7 @@ def test_a_key_speaks_for_its_person_within_the_keys_limits(project):
         is_workspace_admin=True,
         project_roles={project.id: Role.OWNER},
         reviewer_role=ReviewerRole.STANDARD,
+        via="key",
         key_id=key.id,
         key_is_member=True,
         key_project_id=project.id,
@@ -184,6 +185,7 @@ def test_a_key_speaks_for_its_service(project, is_admin, role):
         name=service.name,
         is_workspace_admin=is_admin,
         project_roles={project.id: Role.EDITOR},
+        via="key",
         key_id=key.id,
         key_is_member=role == "member",
     )

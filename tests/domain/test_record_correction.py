@@ -262,5 +262,5 @@ def test_the_number_of_statements_does_not_grow(caller, run, around, django_asse
     with django_assert_num_queries(9):
         record_correction(caller=caller, run_id=run.run_id, draft=draft)
 
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         record_correction(caller=caller, run_id=run.run_id, draft=draft)
