@@ -83,7 +83,9 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
     _database["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000;",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; "
+        # What an erasure clears must not stay behind in free pages.
+        "PRAGMA secure_delete=ON;",
     }
 else:
     _database["CONN_HEALTH_CHECKS"] = True

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from corrections.api.erasure import ErasuresView, ErasureView, RunErasureView
 from corrections.api.views import (
     CorrectionHistoryView,
     CorrectionLinkView,
@@ -16,6 +17,9 @@ from corrections.api.views import (
 )
 
 urlpatterns = [
+    path("memory/erasures", ErasuresView.as_view(), name="erasures"),
+    path("memory/erasures/<str:erasure_id>", ErasureView.as_view(), name="erasure"),
+    path("runs/<str:run_id>/erase", RunErasureView.as_view(), name="run_erase"),
     path("runs", RunsView.as_view(), name="runs"),
     path("runs/<str:run_id>", RunView.as_view(), name="run"),
     path("corrections", CorrectionsView.as_view(), name="corrections"),

@@ -2,8 +2,19 @@
 
 from corrections.models.agents import AgentOwner
 from corrections.models.corrections import Correction
+from corrections.models.erasures import Erasure
 from corrections.models.groups import CorrectorGroup
 from corrections.models.history import CorrectionEvent
 from corrections.models.runs import Run, RunContent, RunCopy, RunTool
 
-__all__ = ["AgentOwner", "Correction", "CorrectionEvent", "CorrectorGroup", "Run", "RunContent", "RunCopy", "RunTool"]
+__all__ = [
+    "AgentOwner",
+    "Correction",
+    "CorrectionEvent",
+    "CorrectorGroup",
+    "Erasure",
+    "Run",
+    "RunContent",
+    "RunCopy",
+    "RunTool",
+]

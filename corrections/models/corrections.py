@@ -19,7 +19,8 @@ class Correction(models.Model):
     """One correction (contract 7.1). An empty text means: not said.
 
     `has_right` and `has_wrong` say whether any of its verdicts is right or wrong, for lists.
-    `participant_id` is '' when none, so that the uniqueness of live rows holds for it too.
+    `participant_id` is '' when none, so that the uniqueness of live rows holds for it too;
+    `participant_slot` stands in for one that was erased.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -46,6 +47,7 @@ class Correction(models.Model):
     made_by_kind = models.CharField(max_length=7)
     made_by_id = models.CharField(max_length=100)
     participant_id = models.CharField(max_length=256, blank=True)
+    participant_slot = models.CharField(max_length=36, blank=True)
 
     status = models.CharField(_("status"), max_length=11, choices=choices(Status))
     sorted_to = models.CharField(_("sorted to"), max_length=9, choices=choices(SortedTo), blank=True)
@@ -81,7 +83,7 @@ class Correction(models.Model):
         ordering: ClassVar = ["-created_at", "-id"]
         constraints: ClassVar = [
             UniqueConstraint(
-                fields=["workspace", "run_id", "made_by_kind", "made_by_id", "participant_id"],
+                fields=["workspace", "run_id", "made_by_kind", "made_by_id", "participant_id", "participant_slot"],
                 condition=Q(unregistered_at__isnull=True),
                 name="one_live_correction_of_a_maker",
             ),

@@ -70,6 +70,7 @@ def _stored_copy(caller: Caller, run: Run, draft: CorrectionDraft) -> RunCopy | 
         made_by_kind=caller.kind,
         made_by_id=caller.id,
         participant_id=draft.participant_id or "",
+        participant_slot="",
         unregistered_at__isnull=True,
     )
     copies = RunCopy.objects.filter(workspace=run.workspace_id, run_id=run.run_id).annotate(
@@ -168,9 +169,9 @@ def _supersede_earlier(caller: Caller, correction: Correction, earlier_id: UUID 
     if earlier_id is None:
         return
     at = correction.created_at
-    Correction.objects.filter(id=earlier_id).update(
-        status=Status.REMOVED, unregistered_at=at, superseded_by=correction.id, updated_at=at
-    )
+    still_live = Correction.objects.filter(id=earlier_id, unregistered_at__isnull=True)
+    if not still_live.update(status=Status.REMOVED, unregistered_at=at, superseded_by=correction.id, updated_at=at):
+        return  # taken back at this very moment
     CorrectionEvent.objects.create(
         correction_id=earlier_id,
         at=at,

@@ -1,0 +1,156 @@
+"""Forget what a run, a participant or a conversation said (contract, section 12).
+
+Everything that is cleared is cleared in one transaction. Apps above this one add what they hold
+to `EFFECTS` when they start: each gets the erased runs' ids and returns its counts.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import CharField
+from django.db.models.functions import Cast
+
+from corrections.models import Correction, CorrectionEvent, Erasure, Run, RunContent, RunCopy, RunTool
+from corrections.queries.runs import run_not_found
+from kindgi_site import clock
+from kindgi_site.callers import Caller
+from kindgi_site.stored_json import JsonText
+from kindgi_site.workspaces.permissions import check_workspace_admin
+from kindgi_site.workspaces.services.audit import record_write
+from kindgi_site.workspaces.services.idempotency import withhold_answers
+
+Counts = dict[str, int]
+Effect = Callable[[UUID, Sequence[UUID]], Counts]
+
+EFFECTS: list[Effect] = []
+
+RUN, PARTICIPANT, CONVERSATION = "run", "participant", "conversation"
+COMPLETED = "completed"
+
+
+@transaction.atomic
+def erase_run(*, caller: Caller, run_id: UUID) -> tuple[Erasure | None, Any]:
+    """Clear a run's content wherever it is kept, and its replays'.
+
+    Returns (receipt, when the content was erased); the receipt is None when that had been before.
+    Holds the runs' rows. NotFoundError when there is neither a run nor a copy of it.
+    """
+    check_workspace_admin(caller)
+    run = Run.objects.select_for_update().filter(workspace=caller.workspace_id, run_id=run_id).first()
+    copy = RunCopy.objects.filter(workspace=caller.workspace_id, run_id=run_id).only("erased_at").first()
+    if run is None and copy is None:
+        raise run_not_found(run_id)
+    erased_at = run.erased_at if run else copy.erased_at if copy else None
+    if erased_at is not None:
+        return None, erased_at
+    erasure = _erase(caller, RUN, str(run_id), {run_id})
+    return erasure, erasure.created_at
+
+
+@transaction.atomic
+def erase_participant(*, caller: Caller, participant_id: str) -> Erasure:
+    """Clear every run that served an end user, and what was recorded on their behalf."""
+    check_workspace_admin(caller)
+    runs = Run.objects.filter(workspace=caller.workspace_id, participant_id=participant_id)
+    theirs = Correction.objects.filter(workspace=caller.workspace_id, participant_id=participant_id)
+    return _erase(caller, PARTICIPANT, participant_id, set(runs.values_list("run_id", flat=True)), theirs)
+
+
+@transaction.atomic
+def erase_conversation(*, caller: Caller, conversation_id: UUID) -> Erasure:
+    """Clear every run of a conversation."""
+    check_workspace_admin(caller)
+    runs = Run.objects.filter(workspace=caller.workspace_id, conversation_id=conversation_id)
+    return _erase(caller, CONVERSATION, str(conversation_id), set(runs.values_list("run_id", flat=True)))
+
+
+def _erase(caller: Caller, kind: str, selector: str, run_ids: set[UUID], also: Any = None) -> Erasure:
+    at = clock.now()
+    everything = sorted(_with_replays(caller.workspace_id, run_ids))
+    # The selector is not stored at all: the work is done by the time anybody could read it.
+    erasure = Erasure(
+        workspace_id=caller.workspace_id,
+        selector_kind=kind,
+        requested_by_kind=caller.kind,
+        requested_by_id=caller.id,
+        status=COMPLETED,
+        created_at=at,
+        completed_at=at,
+    )
+    erasure.counts = _cleared(caller.workspace_id, everything, at)
+    if also is not None:
+        erasure.counts |= _clear_participant(caller.workspace_id, selector, also, erasure.counts, at)
+    erasure.save(force_insert=True)
+    record_write(caller, f"erasures.{kind}", "erasure", erasure.id, sorted(erasure.counts))
+    transaction.on_commit(_forget_in_log)
+    return erasure
+
+
+def _with_replays(workspace_id: UUID, run_ids: set[UUID]) -> set[UUID]:
+    """The runs, their replays, the replays of those, and so on; every row held."""
+    found: set[UUID] = set()
+    fresh = set(run_ids)
+    while fresh:
+        found |= fresh
+        replays = Run.objects.filter(workspace=workspace_id, replay_of__in=[str(run_id) for run_id in fresh])
+        fresh = set(replays.values_list("run_id", flat=True)) - found
+    locked = Run.objects.select_for_update().filter(workspace=workspace_id, run_id__in=found).order_by("id")
+    list(locked.values_list("id", flat=True))
+    return found
+
+
+def _cleared(workspace_id: UUID, run_ids: Sequence[UUID], at: Any) -> Counts:
+    runs = Run.objects.filter(workspace=workspace_id, run_id__in=run_ids)
+    copies = RunCopy.objects.filter(workspace=workspace_id, run_id__in=run_ids)
+    corrections = Correction.objects.filter(workspace=workspace_id, run_id__in=run_ids)
+    nothing = {"input": None, "output": None, "context": None, "calls": None}
+    RunContent.objects.filter(run__in=runs).update(**nothing, failure_message="")
+    RunTool.objects.filter(run__in=runs).delete()
+    counts = {
+        "runs": runs.filter(erased_at__isnull=True).update(segments=None, erased_at=at, updated_at=at),
+        "copies": copies.update(**nothing, segments=None, called_tools=None, erased_at=at),
+        "corrections": _clear_corrections(corrections, at),
+        "answers": withhold_answers(workspace_id, [str(run_id) for run_id in run_ids]),
+    }
+    for effect in EFFECTS:
+        counts |= effect(workspace_id, run_ids)
+    return counts
+
+
+def _clear_corrections(corrections: Any, at: Any) -> int:
+    """Their texts go; verdicts, keys, ranks, ids and status stay."""
+    for correction in corrections.filter(should_call__isnull=False).only("should_call"):
+        names = [{"tool": call["tool"], "args": {}} for call in correction.should_call.value]
+        Correction.objects.filter(id=correction.id).update(should_call=JsonText.of(names))
+    CorrectionEvent.objects.filter(correction__in=corrections).exclude(note="").update(note="")
+    cleared: int = corrections.update(
+        why="",
+        should_say="",
+        sorted_reason="",
+        note_text="",
+        note_by_kind="",
+        note_by_id="",
+        note_at=None,
+        updated_at=at,
+    )
+    return cleared
+
+
+def _clear_participant(workspace_id: UUID, participant_id: str, theirs: Any, counts: Counts, at: Any) -> Counts:
+    """An end user's own words, on runs that stay too, and their id everywhere."""
+    ids = list(theirs.values_list("id", flat=True))
+    more = _clear_corrections(Correction.objects.filter(id__in=ids).exclude(copy__erased_at=at), at)
+    # The slot keeps each of them a live correction of its own where the maker has another one of the run.
+    Correction.objects.filter(id__in=ids).update(participant_id="", participant_slot=Cast("id", CharField()))
+    Run.objects.filter(workspace=workspace_id, participant_id=participant_id).update(participant_id="")
+    answers = withhold_answers(workspace_id, [str(correction_id) for correction_id in ids])
+    return {"corrections": counts["corrections"] + more, "answers": counts["answers"] + answers}
+
+
+def _forget_in_log() -> None:
+    """SQLite's write-ahead log still holds the pages as they were; fold it into the file and empty it."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

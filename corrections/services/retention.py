@@ -1,0 +1,36 @@
+"""Drop the content of old runs; their copies, corrections and frozen cases stay and go on working."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
+
+from corrections.models import Run, RunContent
+from kindgi_site import clock
+
+BATCH = 200
+
+
+def runs_to_purge(*, before: datetime, workspace_id: UUID | None = None) -> QuerySet[Run]:
+    """Runs whose `completedAt`, else last change, lies before a moment, and that still hold their content."""
+    runs = Run.objects.filter(purged_at__isnull=True, erased_at__isnull=True)
+    if workspace_id is not None:
+        runs = runs.filter(workspace=workspace_id)
+    return runs.annotate(since=Coalesce("completed_at", "updated_at")).filter(since__lt=before)
+
+
+def purge_runs(*, before: datetime, workspace_id: UUID | None = None) -> Iterator[int]:
+    """Purge in batches, each committed by itself, yielding its size: stopping at any point is safe."""
+    while size := _purge_batch(runs_to_purge(before=before, workspace_id=workspace_id)):
+        yield size
+
+
+@transaction.atomic
+def _purge_batch(runs: QuerySet[Run]) -> int:
+    """Holds the batch's rows, so that a correction being recorded is finished first and has its copy."""
+    ids = list(runs.select_for_update(of=("self",)).order_by("id").values_list("id", flat=True)[:BATCH])
+    RunContent.objects.filter(run__in=ids).update(input=None, output=None, context=None, calls=None, failure_message="")
+    return Run.objects.filter(id__in=ids).update(purged_at=clock.now())

@@ -1,0 +1,25 @@
+"""manage.py seal_audit: chain what was written to the audit record since the last seal."""
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import close_old_connections
+
+from kindgi_site.workspaces.services.audit import seal_pending
+
+
+class Command(BaseCommand):
+    help = "Seal audit entries that have settled, in batches. With --every it goes on until it is stopped."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--every", type=int, metavar="SECONDS", help="seal again after so many seconds")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        while True:
+            self.stdout.write(f"Sealed {seal_pending()} entries.")
+            if not options["every"]:
+                return
+            close_old_connections()
+            time.sleep(options["every"])
