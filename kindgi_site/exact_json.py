@@ -196,9 +196,9 @@ def canonical(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of J
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON text of a value made of JSON types and `Number`s; numbers as they were written."""
+    """Compact JSON text of JSON types, `Number`s and `JsonText`s; the last two as they were written."""
     match value:
-        case Number():
+        case Number() | JsonText():
             return value.text
         case list() | tuple():
             return joined_array([dumps(item) for item in value])

@@ -1,0 +1,1 @@
+"""Rules over plain values: no Django, no database."""
