@@ -62,9 +62,8 @@ class RunPageFilter(django_filters.FilterSet):
         for name in ("since", "until"):
             self.filters[name].extra["widget"] = forms.DateInput(attrs={"type": "date"})
         for name in ("subject", "version", "tool"):
-            self.filters[name].extra["widget"] = forms.TextInput(
-                attrs={"list": f"known-{name}", "autocomplete": "off", "spellcheck": "false"}
-            )
+            attrs = {"list": f"known-{name}", "placeholder": _("any"), "autocomplete": "off", "spellcheck": "false"}
+            self.filters[name].extra["widget"] = forms.TextInput(attrs=attrs)
         self.filters["text"].extra["widget"] = forms.TextInput(attrs={"type": "search", "autocomplete": "off"})
 
     @property

@@ -114,7 +114,7 @@ class CorrectionForm(forms.Form):
             should_call=tuple(self.marks.should_call()),
             must_not_call=tuple(self.marks.must_not_call()),
             answer=_verdict(self.answer_said),
-            should_say=self.should_say_text if self.should_say_text.strip() else None,
+            should_say=self._should_say(),
             why=self.why_text if self.why_text.strip() else None,
             items=tuple(_corrected(self.items)),
             corrector_group_id=self.group_id or None,
@@ -132,6 +132,11 @@ class CorrectionForm(forms.Form):
         """The part of it that is already whole, for the sentence under the form."""
         self.is_valid()
         return self._draft
+
+    def _should_say(self) -> str | None:
+        """An answer that was only taken over, to start from, says nothing yet."""
+        said = self.should_say_text
+        return said if said.strip() and said.strip() != self.correctable.answer_text.strip() else None
 
     def _refuse_contradictions(self) -> None:
         if self.decisions_said == Verdict.RIGHT and self.marks.are_any:

@@ -48,9 +48,7 @@ def _put_must_not_call(posted: QueryDict, tools: list[str], calls: Sequence[Call
     return taken
 
 
-def _put_should_call(
-    posted: QueryDict, wanted: list[dict[str, Any]], calls: Sequence[Call], taken: set[int]
-) -> None:
+def _put_should_call(posted: QueryDict, wanted: list[dict[str, Any]], calls: Sequence[Call], taken: set[int]) -> None:
     for entry in wanted:
         place = next((i for i, call in enumerate(calls) if i not in taken and _is_variant(entry, call)), None)
         if place is None:
@@ -64,7 +62,9 @@ def _is_variant(entry: dict[str, Any], call: Call) -> bool:
     """Whether an entry can be said on a call's card: same tool, and the card names its arguments or more."""
     if call.tool != entry["tool"]:
         return False
-    return not entry["args"] or (isinstance(call.arguments, dict) and bool(entry["args"].keys() & call.arguments.keys()))
+    return not entry["args"] or (
+        isinstance(call.arguments, dict) and bool(entry["args"].keys() & call.arguments.keys())
+    )
 
 
 def _put_like(posted: QueryDict, place: int, args: dict[str, Any], call: Call) -> None:

@@ -62,6 +62,11 @@ class ArgumentRow:
         return f"{self.prefix}-value-{self.index}"
 
     @property
+    def fitting(self) -> str:
+        """How a value typed here is likely meant."""
+        return Match.TEXT if self.seen is MISSING else fitting_match(self.seen)
+
+    @property
     def is_blank(self) -> bool:
         return self.is_added and not self.name.strip() and not self.value.strip()
 

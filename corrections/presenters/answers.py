@@ -105,5 +105,3 @@ def _listed(mark: ItemMark) -> ListedItem:
 
 def _key(item: Item) -> str:
     return plain(item.key) if item.has_own_key else ""
-
-

@@ -39,7 +39,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CardPlace:
     """A card and the gap after it."""
 
     card: Card
@@ -50,11 +50,12 @@ def gap_before(marks: DecisionMarks) -> Gap:
     return _gap(marks, 0)
 
 
-def places(calls: Sequence[Call], marks: DecisionMarks, raw_url: str) -> Iterator[Place]:
+def places(calls: Sequence[Call], marks: DecisionMarks, raw_url: str) -> Iterator[CardPlace]:
     """`raw_url` has `calls` for its last part; a call's own is `call-<number>`."""
     for call, mark in zip(calls, marks.cards, strict=True):
         number = mark.index + 1
-        yield Place(_card(call, number, mark, raw_url.replace("/raw/calls/", f"/raw/call-{number}/")), _gap(marks, number))
+        own_url = raw_url.replace("/raw/calls/", f"/raw/call-{number}/")
+        yield CardPlace(_card(call, number, mark, own_url), _gap(marks, number))
 
 
 def _gap(marks: DecisionMarks, at: int) -> Gap:
@@ -83,10 +84,12 @@ def _card(call: Call, number: int, mark: CardMark, raw_url: str) -> Card:
 def _result(call: Call, raw_url: str) -> SafeString:
     if call.result is MISSING:
         return SafeString("")
-    if isinstance(call.result, dict | list):
-        return tree_html(call.result, raw_url)
     if call.result == "":
         return format_html('<span class="tree-hint">{}</span>', _("empty text"))
+    if isinstance(call.result, dict | list):
+        words = json_words(call.result)
+        is_short = len(words) <= SHORT_RESULT
+        return format_html('<span class="json">{}</span>', words) if is_short else tree_html(call.result, raw_url)
     return value_html(call.result, raw_url)
 
 

@@ -64,7 +64,7 @@ class RunHead:
     kind: str
     project: str
     status: StatusShown
-    at: datetime
+    at: datetime | None
     took: str
     segments: list[SegmentShown]
     captured_at: datetime | None
@@ -107,13 +107,19 @@ def run_head(run: Run | None, copy: RunCopy | None) -> RunHead:
         kind=source.subject_kind,
         project=source.project.name,
         status=status_shown(status),
-        at=(run and (run.completed_at or run.created_at)) or captured or source.project.created_at,
+        at=_moment(run, copy),
         took=_took_words(took),
         segments=segments_shown(source.segments),
         captured_at=captured,
         is_dry=bool(run and run.dry_run),
         replay_of=run.replay_of if run else "",
     )
+
+
+def _moment(run: Run | None, copy: RunCopy | None) -> datetime | None:
+    if run is not None:
+        return run.completed_at or run.created_at
+    return copy.captured_at if copy else None
 
 
 def _took_words(seconds: float | None) -> str:
@@ -150,15 +156,17 @@ def segments_shown(segments: JsonText | None) -> list[SegmentShown]:
 def closed_reason(run: Run | None, copy: RunCopy | None, *, may_write: bool) -> str:
     """Why this run cannot be corrected, and what there is to do; empty when it can."""
     if run is None:
-        return _("The run itself is gone; this is the copy kept with its first correction. It takes no new corrections.")
+        return _("The run itself is gone, and this is the copy kept of it. It takes no new corrections.")
     if run.erased_at or (copy and copy.erased_at):
         return _("What this run said was erased for good, so there is nothing left to correct.")
     if run.purged_at and copy is None:
         return _("What this run said was dropped for its age before anybody corrected it.")
-    if run.status in (RunStatus.FAILED, RunStatus.CANCELLED):
-        return _("Only a completed run can be corrected, and this one ended without an answer.")
     if run.status != RunStatus.COMPLETED:
-        return _("This run has not finished. It can be corrected once it has; open this page again then.")
-    if not may_write:
-        return _("You may read this project's runs and not correct them. Ask its owner for the role of editor.")
-    return ""
+        return _unfinished_reason(run)
+    return "" if may_write else _("You may read runs of this project but not correct them: that takes an editor.")
+
+
+def _unfinished_reason(run: Run) -> str:
+    if run.is_terminal:
+        return _("Only a completed run can be corrected, and this one ended without an answer.")
+    return _("This run has not finished. It can be corrected once it has; open this page again then.")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -40,9 +40,9 @@ def _decisions(draft: CorrectionDraft, called: Sequence[str] | None) -> SafeStri
 
 def _same_tools(called: Sequence[str] | None) -> SafeString:
     if called is None:
-        return format_html(_("Decisions are right; which tools this run called is not recorded, so no run can be checked."))
+        return escape(_("Decisions are right; which tools this run called is not recorded, so no run can be checked."))
     if not called:
-        return format_html(_("A run passes when it calls no tool, as this one did."))
+        return escape(_("A run passes when it calls no tool, as this one did."))
     tools = [_tool(tool) for tool in dict.fromkeys(called)]
     return format_html(_("A run passes when it calls {tools} and nothing else, as this one did."), tools=_joined(tools))
 
@@ -58,26 +58,26 @@ def _counted(calls: Sequence[ExpectedCall]) -> list[tuple[ExpectedCall, int]]:
 def _wanted(call: ExpectedCall, count: int) -> SafeString:
     tool = _tool(call.tool)
     if count > 1:
-        tool = format_html(
-            ngettext("{tool} {count} time", "{tool} {count} times", count), tool=tool, count=count
-        )
+        tool = format_html(ngettext("{tool} {count} time", "{tool} {count} times", count), tool=tool, count=count)
     if not call.args:
         return tool
-    pairs = [
-        format_html("{} = {}", plain(name), format_html("<q>{}</q>", cut(value_words(value), LONGEST_VALUE)))
-        for name, value in call.args.items()
-    ]
+    pairs = [format_html("{} = {}", plain(name), _value(value)) for name, value in call.args.items()]
     return format_html(_("{tool} with {arguments}"), tool=tool, arguments=_joined(pairs))
+
+
+def _value(value: object) -> SafeString:
+    words = cut(value_words(value), LONGEST_VALUE)
+    return format_html('<q class="{}">{}</q>', "short" if len(words) <= 24 else "long", words)
 
 
 def _answer(draft: CorrectionDraft) -> SafeString | None:
     if draft.answer == Verdict.RIGHT:
-        return format_html(_("Its answer may stay as it is."))
+        return escape(_("Its answer may stay as it is."))
     if draft.answer == Verdict.WRONG and (draft.should_say or "").strip():
         said = cut(" ".join(plain(draft.should_say or "").split()), LONGEST_SAY)
         return format_html(_("Its answer should say “{said}”"), said=said)
     if draft.answer == Verdict.WRONG:
-        return format_html(_("Its answer must be another one."))
+        return escape(_("Its answer must be another one."))
     return None
 
 

@@ -46,15 +46,21 @@ def conversation(given: Any, context: Any, raw_url: str) -> Conversation:
     words, fields = _input_words(given, raw_url)
     if not any(speech.kind == "user" and speech.body == words for speech in spoken):
         spoken.append(Speech("user", _("Came in"), words, is_input=True))
-    recent = [speech for speech in spoken if speech.kind != "instructions"][-SHOWN_MESSAGES:]
-    # The newest stay open; instructions and what was said before them are one fold.
+    start = _start_of_recent(spoken)
     return Conversation(
-        earlier=[speech for speech in spoken if not any(speech is kept for kept in recent)],
-        recent=recent,
+        earlier=spoken[:start],
+        recent=spoken[start:],
         input_fields=fields,
         more=list(_more(context, raw_url)),
         is_truncated=bool(context.get("historyTruncated")),
     )
+
+
+def _start_of_recent(spoken: list[Speech]) -> int:
+    """Where the newest few things that people and agent said begin; instructions are never among them."""
+    said = [index for index, speech in enumerate(spoken) if speech.kind in ("user", "agent", "other")]
+    after_instructions = max((i + 1 for i, speech in enumerate(spoken) if speech.kind == "instructions"), default=0)
+    return max(said[-SHOWN_MESSAGES] if len(said) > SHOWN_MESSAGES else 0, after_instructions)
 
 
 def _input_words(given: Any, raw_url: str) -> tuple[SafeString, list[tuple[str, SafeString]]]:
@@ -70,23 +76,33 @@ def _input_words(given: Any, raw_url: str) -> tuple[SafeString, list[tuple[str, 
 
 
 def _spoken(history: list[Any], raw_url: str) -> Iterator[Speech]:
-    for entry in history:
-        role = entry.get("role") if isinstance(entry, dict) else None
-        if not isinstance(role, str):
+    for index, entry in enumerate(history):
+        role = _role(entry)
+        if role is None:
             yield Speech("other", _("Message"), tree_html(entry, raw_url))
         elif role == "system":
             body = text_html(_words(entry.get("content")) or json_words(entry), raw_url)
             yield Speech("instructions", _("Instructions"), body)
         elif role == "tool":
             yield _tool_speech(entry, raw_url)
-        else:
+        elif not (_only_calls(entry) and index + 1 < len(history) and _role(history[index + 1]) == "tool"):
+            # (What it called is about to be said, with the result.)
             yield _person_speech(role, entry, raw_url)
+
+
+def _role(entry: Any) -> str | None:
+    role = entry.get("role") if isinstance(entry, dict) else None
+    return role if isinstance(role, str) else None
+
+
+def _only_calls(entry: dict[str, Any]) -> bool:
+    return not _words(entry.get("content")) and any(_tools_called(entry))
 
 
 def _person_speech(role: str, entry: dict[str, Any], raw_url: str) -> Speech:
     content = entry.get("content")
     is_agent = role in ("agent", "assistant")
-    kind, name = ("agent", _("Agent")) if is_agent else ("user", _("Customer") if role == "user" else plain(role))
+    kind, name = ("agent", _("Agent")) if is_agent else ("user", _("User") if role == "user" else plain(role))
     words = _words(content)
     called = [plain(tool) for tool in _tools_called(entry)]
     if called and not words:
@@ -103,8 +119,11 @@ def _tool_speech(entry: dict[str, Any], raw_url: str) -> Speech:
     tool = entry.get("name") or (call.get("toolId") if isinstance(call, dict) else None)
     content = entry.get("content")
     words = content if isinstance(content, str) else json_words(content)
-    body = text_html(words, raw_url)
-    return Speech("tool", plain(tool) if isinstance(tool, str) else _("Tool"), body, folded_as=cut(plain(words), 80))
+    name = plain(tool) if isinstance(tool, str) else _("Tool")
+    line = " ".join(plain(words[:200]).split()) or _("empty result")
+    if len(words) <= 60:
+        return Speech("tool", name, format_html("{}", line))
+    return Speech("tool", name, text_html(words, raw_url), folded_as=cut(line, 80))
 
 
 def _tools_called(entry: dict[str, Any]) -> Iterator[str]:

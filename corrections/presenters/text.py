@@ -51,7 +51,9 @@ def json_words(value: Any, *, indent: int | None = None, level: int = 0) -> str:
         case Number():
             return value.text
         case dict():
-            parts = [f"{_quoted(key)}: {json_words(part, indent=indent, level=level + 1)}" for key, part in value.items()]
+            parts = [
+                f"{_quoted(key)}: {json_words(part, indent=indent, level=level + 1)}" for key, part in value.items()
+            ]
             return _bracketed("{", parts, "}", indent, level)
         case list():
             parts = [json_words(part, indent=indent, level=level + 1) for part in value]
@@ -78,7 +80,12 @@ def value_words(value: Any) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    """The text up to a length, at the end of a word when one ends near there."""
+    if len(text) <= most:
+        return text
+    start = text[: most - 1]
+    at_word = start.rpartition(" ")[0]
+    return (at_word if len(at_word) > most * 0.7 else start).rstrip(" ,;:") + "…"
 
 
 def size_words(characters: int) -> str:

@@ -32,7 +32,9 @@ class _Tree:
     def _fold(self, key: str | None, value: Any, depth: int) -> None:
         opened = " open" if depth < OPEN_DEPTH else ""
         hint = escape(kind_words(value))
-        self.parts.append(f'<li><details{opened}><summary>{_key(key)}<span class="tree-hint">{hint}</span></summary><ul>')
+        self.parts.append(
+            f'<li><details{opened}><summary>{_key(key)}<span class="tree-hint">{hint}</span></summary><ul>'
+        )
         pairs = value.items() if isinstance(value, dict) else ((str(index), part) for index, part in enumerate(value))
         for name, part in pairs:
             self.add(name, part, depth + 1)

@@ -33,7 +33,8 @@ def correction_create(request: PageRequest, run_id: UUID) -> HttpResponse:
     if not wants_fragment(request):
         return redirect(opened.url("run_detail") + "#history")
     saved = OpenRun.of(request.caller, run_id, opened.query)
-    return _panel(request, saved, saved.form())
+    context = saved.panel_context(saved.form()) | saved.head_context() | {"is_saved": True}
+    return render(request, "corrections/_run_panel.html", context)
 
 
 @require_POST

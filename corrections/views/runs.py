@@ -46,7 +46,9 @@ def run_list(request: PageRequest) -> HttpResponse:
         "versions": sorted({version for _subject, version in subjects}),
         "tools": tools_seen(caller),
     }
-    response = render_page(request, "corrections/run_list.html", fragment="corrections/_run_table.html", context=context)
+    response = render_page(
+        request, "corrections/run_list.html", fragment="corrections/_run_table.html", context=context
+    )
     if request.htmx and not (request.GET.get("before") or request.GET.get("after")):
         response["HX-Push-Url"] = reverse("corrections:run_list") + (f"?{narrowed.query}" if narrowed.query else "")
     return response
