@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from pytest_django import Settings
 
 from kindgi_site.callers import Role
 from kindgi_site.workspaces.models import Person, Project, Workspace
@@ -51,6 +52,12 @@ def run_body(project: Project) -> dict[str, Any]:
 @pytest.fixture
 def run_path() -> str:
     return f"/v1/runs/{uuid4()}"
+
+
+@pytest.fixture
+def probes(settings: Settings) -> None:
+    """The routes of tests/api/probes.py beside the real ones."""
+    settings.ROOT_URLCONF = "tests.api.probes"
 
 
 @pytest.fixture

@@ -1,14 +1,18 @@
 """Routes that do what no real one does: fail in the middle, keep a secret, wait. The pipeline is the real one."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.db import connection
+from django.test import Client
 from django.urls import include, path
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from kindgi_site import clock
 from kindgi_site import urls as site
 from kindgi_site.api.pipeline import V1View
+from kindgi_site.keys import new_id
 from kindgi_site.workspaces.models import IdempotencyRecord, Project
 
 handler400, handler403, handler404, handler500 = site.handler400, site.handler403, site.handler404, site.handler500
@@ -21,7 +25,7 @@ class _Probe(V1View):
 
     def make_project(self) -> Project:
         """The work: one row more."""
-        slug = f"made-{Project.objects.count()}"
+        slug = f"made-{new_id()}"
         return Project.objects.create(workspace_id=self.caller.workspace_id, name=slug, slug=slug)
 
 
@@ -64,13 +68,42 @@ class RefuseView(_Probe):
         return Response({"error": "made by hand"}, status=418)
 
 
-class LosesItsHoldView(_Probe):
-    """While it works, its hold lapses and goes to a retry."""
+class HoldView(_Probe):
+    """Tells of the hold under which it works."""
+
+    def post(self, request: Request) -> Response:
+        record = IdempotencyRecord.objects.get()
+        return Response({"status": record.status, "held": (record.expires_at - record.created_at).total_seconds()})
+
+
+class OvertakenView(_Probe):
+    """Sent with `X-First`, its hold lapses while it works, and a retry on another connection comes in between."""
+
+    def post(self, request: Request) -> Response:
+        made = self.make_project()
+        if "X-First" in request.headers:
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(self._retry, request.headers).result()
+        return Response({"made": made.slug}, status=201)
+
+    def _retry(self, headers: Any) -> None:
+        try:
+            IdempotencyRecord.objects.update(expires_at=clock.now())
+            sent = {name: headers[name] for name in ("Authorization", "Idempotency-Key")}
+            response = Client().post("/v1/probe/overtaken", headers=sent)
+            assert response.status_code == 201
+        finally:
+            connection.close()
+
+
+class CutOffView(_Probe):
+    """Its connection breaks after its work, as when the server's machine goes down. PostgreSQL only."""
 
     def post(self, request: Request) -> Response:
         self.make_project()
-        others = dict.fromkeys(["holder"], "00000000-0000-0000-0000-000000000001")
-        IdempotencyRecord.objects.update(**others)
+        if "X-First" in request.headers:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
         return Response({"ok": True}, status=201)
 
 
@@ -97,7 +130,9 @@ urlpatterns = [
     path("v1/probe/secret", SecretView.as_view()),
     path("v1/probe/fail", FailView.as_view()),
     path("v1/probe/refuse", RefuseView.as_view()),
-    path("v1/probe/loses-its-hold", LosesItsHoldView.as_view()),
+    path("v1/probe/hold", HoldView.as_view()),
+    path("v1/probe/overtaken", OvertakenView.as_view()),
+    path("v1/probe/cut-off", CutOffView.as_view()),
     path("v1/probe/wait", WaitView.as_view()),
     path("v1/probe/echo", EchoView.as_view()),
     path("", include(site)),
