@@ -16,7 +16,8 @@ from corrections.services.groups import change_group, check_name_free, create_gr
 from corrections.vocabulary import ScopeKind
 from kindgi_site.callers import Caller, ReviewerRole
 from kindgi_site.errors import DomainError
-from kindgi_site.look_only import EvidenceAdmin, LongTableAdmin, LookOnly
+from kindgi_site.look_only import EvidenceAdmin, LookOnly
+from kindgi_site.workspaces.admin import InWorkspaceAdmin
 
 FIXED = ("workspace", "scope_kind", "project", "agent_id", "name")
 RESTRICTION = ("min_reviewer_role", "principal_kinds", "principal_ids")
@@ -132,7 +133,7 @@ class GroupForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(CorrectorGroup)
-class CorrectorGroupAdmin(LongTableAdmin):
+class CorrectorGroupAdmin(InWorkspaceAdmin):
     """Name and scope never change; a retired group is only looked at, as what was said under it stays."""
 
     form = GroupForm
@@ -140,7 +141,7 @@ class CorrectorGroupAdmin(LongTableAdmin):
     list_filter = ("scope_kind", "workspace", ("unregistered_at", admin.EmptyFieldListFilter))
     list_select_related = ("workspace", "project")
     search_fields = ("name", "agent_id")
-    autocomplete_fields = ("workspace", "project")
+    autocomplete_fields = ("workspace",)
     fieldsets = (
         (None, {"fields": (*FIXED, "weight", "description")}),
         (gettext_lazy("Restriction"), {"fields": RESTRICTION}),

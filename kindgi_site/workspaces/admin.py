@@ -34,7 +34,25 @@ admin.site.site_header = admin.site.site_title = gettext_lazy("Kindgi correction
 admin.site.unregister(Group)
 
 
-class KeptAdmin(LongTableAdmin):
+class InWorkspaceChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """Projects and programs of different workspaces often have one name."""
+
+    def label_from_instance(self, row: Any) -> str:
+        return f"{row.workspace} / {row}"
+
+
+class InWorkspaceAdmin(LongTableAdmin):
+    """Offers what belongs to a workspace by the names of both."""
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        model = db_field.related_model
+        if model in (Project, ServiceAccount):
+            options["form_class"] = InWorkspaceChoice
+            options["queryset"] = model.objects.select_related("workspace").order_by("workspace__slug", "name")
+        return super().formfield_for_foreignkey(db_field, request, **options)
+
+
+class KeptAdmin(InWorkspaceAdmin):
     """Rows that others point at, or that say who did something: never deleted. `fixed` holds once they are made."""
 
     fixed: tuple[str, ...] = ()
@@ -164,13 +182,13 @@ def check_of_workspace(principal: Person | ServiceAccount, workspace: Workspace)
 
 
 @admin.register(ProjectRole)
-class ProjectRoleAdmin(LongTableAdmin):
+class ProjectRoleAdmin(InWorkspaceAdmin):
     form = PrincipalForm
     list_display = ("project", "person", "service", "role")
     list_filter = ("role",)
     list_select_related = ("project", "person", "service")
     search_fields = ("person__username", "service__name")
-    autocomplete_fields = ("project", "person", "service")
+    autocomplete_fields = ("person",)
     fields = ("project", "person", "service", "role")
 
     def get_readonly_fields(self, _request: HttpRequest, obj: ProjectRole | None = None) -> tuple[str, ...]:
@@ -261,7 +279,7 @@ class ApiKeyAdmin(KeptAdmin):
     list_filter = ("role", "workspace", ("revoked_at", admin.EmptyFieldListFilter))
     list_select_related = ("person", "service", "workspace")
     search_fields = ("label",)
-    autocomplete_fields = ("workspace", "person", "service", "project")
+    autocomplete_fields = ("workspace", "person")
     written = (
         "workspace",
         "person",

@@ -166,3 +166,9 @@ def test_a_retired_group_is_only_looked_at_and_none_is_deleted(admin_client):
 
     assert [answer.status_code for answer in answers] == [403] * 3
     assert list(CorrectorGroup.objects.order_by("id").values()) == before
+
+
+def test_projects_are_offered_by_the_name_of_their_workspace_too(admin_client, project):
+    page = admin_client.get(reverse(ADD)).content.decode()
+
+    assert f">{project.workspace} / Default</option>" in page
