@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 from django.test import Client
+from hypothesis import settings
 
 from corrections.models import Run
 from kindgi_site.callers import Caller
@@ -10,6 +11,10 @@ from kindgi_site.workspaces.models import Person, Project, Workspace
 from kindgi_site.workspaces.services.keys import store_key
 from tests.factories import ProjectFactory, ReviewerFactory, RunFactory, WorkspaceFactory, caller_of, person_with
 from tests.wire import WireClient
+
+# How long one example takes says how busy the machine is, not whether the rule holds.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -219,3 +219,13 @@ def caller_behind(key: str) -> Caller:
     stored = key_by_digest(digest_of(key))
     assert stored is not None
     return caller_of_key(stored)
+
+
+def crowd(project: Project, count: int) -> list[Correction]:
+    """Live corrections of so many runs, with runs and copies, made in four statements."""
+    runs = RunFactory.build_batch(count, project=project)
+    copies = [RunCopyFactory.build(project=project, run_id=run.run_id) for run in runs]
+    Run.objects.bulk_create(runs)
+    RunContent.objects.bulk_create([run.content for run in runs])
+    RunCopy.objects.bulk_create(copies)
+    return Correction.objects.bulk_create([CorrectionFactory.build(copy=copy) for copy in copies])

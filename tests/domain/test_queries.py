@@ -27,6 +27,7 @@ from tests.factories import (
     RunFactory,
     caller_behind,
     caller_of,
+    crowd,
     person_with,
 )
 
@@ -195,9 +196,7 @@ def test_groups_cover_runs_by_scope_and_retired_ones_none(project):
 
 @pytest.mark.parametrize("around", [1, 300])
 def test_reading_one_costs_the_same_however_many_are_around(caller, here, around, django_assert_num_queries):
-    for copy in RunCopyFactory.create_batch(around, project=here.project):
-        CorrectionFactory(copy=copy)
-    RunFactory.create_batch(around, project=here.project)
+    crowd(here.project, around)
 
     with django_assert_num_queries(1):
         correction = correction_readable_by(caller, str(here.correction.id))

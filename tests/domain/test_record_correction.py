@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall
-from corrections.models import Correction, Run, RunContent, RunCopy
+from corrections.models import Correction, CorrectorGroup, Run, RunContent, RunCopy
 from corrections.services.recording import record_correction
 from corrections.vocabulary import Verdict
 from kindgi_site import clock
@@ -23,6 +23,7 @@ from tests.factories import (
     RunCopyFactory,
     RunFactory,
     caller_of,
+    crowd,
     person_with,
 )
 
@@ -34,7 +35,7 @@ ARGS = '{ "b": 1.0, "a": 2 }'
 # What stands in a row of which nothing was said and to which nothing has happened.
 TEXTS = """decisions answer should_say why participant_id sorted_to sorted_by_kind sorted_by_id sorted_reason link_kind
     link_target fixed_how fixed_version fixed_by_kind fixed_by_id reopened_how reopened_version reopened_by_kind
-    reopened_by_id note_text note_by_kind note_by_id"""
+    reopened_by_id note_text note_by_kind note_by_id participant_slot"""
 OTHERS = """should_call must_not_call items group_id sorted_at fixed_at reopened_at note_at unregistered_at
     superseded_by_id"""
 SILENT = dict.fromkeys(TEXTS.split(), "") | dict.fromkeys(OTHERS.split())
@@ -251,12 +252,9 @@ def at(pointer: str) -> CorrectionDraft:
 @pytest.mark.parametrize("around", [1, 300])
 def test_the_number_of_statements_does_not_grow(caller, run, around, django_assert_num_queries):
     group = CorrectorGroupFactory(workspace=run.workspace)
-    copies = RunCopyFactory.create_batch(around, project=run.project)
-    for copy in copies:
-        CorrectionFactory(copy=copy, made_by_kind="user", made_by_id=caller.id)
-    for _number in range(around):
-        RunFactory(project=run.project)
-        CorrectorGroupFactory(workspace=run.workspace)
+    crowd(run.project, around)
+    Correction.objects.update(made_by_kind=caller.kind, made_by_id=caller.id)
+    CorrectorGroup.objects.bulk_create(CorrectorGroupFactory.build_batch(around, workspace=run.workspace))
     draft = CorrectionDraft(answer=RIGHT, items=at("/sources/0").items, corrector_group_id=str(group.id))
 
     with django_assert_num_queries(9):
