@@ -10,8 +10,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from corrections.drafts import AssertableBy, GroupChange, GroupDraft
 from corrections.models import Correction, CorrectorGroup, Run, RunContent, RunCopy, RunTool
-from corrections.rules.groups import PRINCIPAL_KINDS, AssertableBy, GroupChange, GroupDraft, check_change, check_group
+from corrections.rules.groups import PRINCIPAL_KINDS, check_change, check_group
 from corrections.services.groups import change_group, check_name_free, create_group, retire_group
 from corrections.vocabulary import ScopeKind
 from kindgi_site.callers import Caller, ReviewerRole

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 from uuid import UUID
 
-from corrections.vocabulary import RunStatus, SubjectKind, Verdict
+from corrections.vocabulary import RunStatus, ScopeKind, SubjectKind, Verdict
+from kindgi_site.callers import ReviewerRole
 from kindgi_site.exact_json import JsonText, canonical
 
 
@@ -75,3 +77,40 @@ class RunDraft:
     replay_of: str = ""
     test_run_id: str = ""
     participant_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertableBy:
+    """Who may speak for a restricted group: every part that is there must hold; one is always there."""
+
+    min_reviewer_role: ReviewerRole | None = None
+    principal_kinds: tuple[str, ...] = ()
+    principal_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDraft:
+    """A new group; what its scope does not have is None or empty."""
+
+    name: str
+    weight: float
+    scope_kind: ScopeKind
+    project_id: UUID | None = None
+    agent_id: str = ""
+    description: str = ""
+    assertable_by: AssertableBy | None = None
+
+
+class Unsaid(Enum):
+    """Left out, where None says something."""
+
+    UNSAID = "unsaid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChange:
+    """What becomes different in a group. `assertable_by` None lifts the restriction."""
+
+    weight: float | None = None
+    description: str | None = None
+    assertable_by: AssertableBy | Unsaid | None = Unsaid.UNSAID

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from corrections.api.bodies import correction_draft, run_draft
+from corrections.drafts import AssertableBy, GroupDraft
 from corrections.models import CorrectorGroup
-from corrections.rules.groups import AssertableBy, GroupDraft
 from corrections.services.groups import create_group
 from corrections.services.recording import record_correction
 from corrections.services.runs import ingest_run

@@ -1,13 +1,10 @@
-"""Corrector groups: what a request says of one, and what it must say (contract 9.2 and 9.3). First problem first."""
+"""What a corrector group must say (contract 9.2 and 9.3), first problem first."""
 
 import math
-from dataclasses import dataclass
-from enum import Enum
-from uuid import UUID
 
+from corrections.drafts import AssertableBy, GroupChange, GroupDraft
 from corrections.rules.drafts import is_blank, refusal
 from corrections.vocabulary import ScopeKind
-from kindgi_site.callers import ReviewerRole
 from kindgi_site.exact_json import is_storable
 
 MAX_NAME = 100
@@ -16,43 +13,6 @@ MAX_AGENT_ID = 200
 MAX_PRINCIPALS = 100
 PRINCIPAL_KINDS = ("user", "service")
 PARTS = ("minReviewerRole", "principalKinds", "principalIds")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssertableBy:
-    """Who may speak for a restricted group: every part that is there must hold; one is always there."""
-
-    min_reviewer_role: ReviewerRole | None = None
-    principal_kinds: tuple[str, ...] = ()
-    principal_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupDraft:
-    """A new group; what its scope does not have is None or empty."""
-
-    name: str
-    weight: float
-    scope_kind: ScopeKind
-    project_id: UUID | None = None
-    agent_id: str = ""
-    description: str = ""
-    assertable_by: AssertableBy | None = None
-
-
-class Unsaid(Enum):
-    """Left out, where None says something."""
-
-    UNSAID = "unsaid"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupChange:
-    """What becomes different in a group. `assertable_by` None lifts the restriction."""
-
-    weight: float | None = None
-    description: str | None = None
-    assertable_by: AssertableBy | Unsaid | None = Unsaid.UNSAID
 
 
 def check_group(draft: GroupDraft) -> None:

@@ -4,9 +4,10 @@ from uuid import UUID
 
 from django.db import transaction
 
+from corrections.drafts import AssertableBy, GroupChange, GroupDraft, Unsaid
 from corrections.models import CorrectorGroup
 from corrections.queries.groups import group_not_found, group_readable_by
-from corrections.rules.groups import AssertableBy, GroupChange, GroupDraft, Unsaid, check_change, check_group
+from corrections.rules.groups import check_change, check_group
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError

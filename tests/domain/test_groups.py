@@ -7,8 +7,9 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from corrections.drafts import AssertableBy, GroupChange, GroupDraft
 from corrections.models import CorrectorGroup
-from corrections.rules.groups import AssertableBy, GroupChange, GroupDraft, check_change, check_group
+from corrections.rules.groups import check_change, check_group
 from corrections.services.groups import change_group, create_group, retire_group
 from corrections.vocabulary import ScopeKind
 from kindgi_site.callers import ReviewerRole, Role
