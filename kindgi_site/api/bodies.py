@@ -28,7 +28,7 @@ SEMVER = re.compile(
 )
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TIME = re.compile(
-    r"([1-9]\d{3}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2})(?::(\d{2})(?::(\d{2}))?)?)",
+    r"([1-9]\d{3}-\d{2}-\d{2})[T ]((?!24)\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2})(?::(\d{2})(?::(\d{2}))?)?)",
     re.ASCII,
 )
 
@@ -142,6 +142,9 @@ class Version(Text):
 
     default_error_messages = {"version": "This must be a version such as 1.2.0."}
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(non_blank=True, **options)
+
     def to_internal_value(self, data: Any) -> str:
         version = super().to_internal_value(data)
         if len(version) > 100 or not SEMVER.fullmatch(version):
@@ -220,7 +223,7 @@ class Shape(serializers.Serializer):  # type: ignore[type-arg]
 
     def refuse_unknown(self, names: list[str]) -> None:
         if names:
-            raise serializers.ValidationError({names[0]: "There is no such field."})
+            raise serializers.ValidationError({_printable(names[0]): "There is no such field."})
 
     def _checked(self, name: str, field: Any, data: Mapping[str, Any]) -> Any:
         try:

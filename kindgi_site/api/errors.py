@@ -1,9 +1,9 @@
 """Every refusal of /v1 in the contract's one shape (section 3)."""
 
+import json
 import logging
 from typing import Any
 
-import orjson
 from django.core.exceptions import SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
@@ -44,7 +44,9 @@ def error_response(
     if details:
         error["details"] = details
     error["requestId"] = getattr(request, "request_id", "")
-    return HttpResponse(orjson.dumps({"error": error}, default=str), content_type="application/json", status=status)
+    # Not orjson: a refusal may repeat what was sent, and it refuses a text with an unpaired surrogate.
+    body = json.dumps({"error": error}, default=str, separators=(",", ":"))
+    return HttpResponse(body, content_type="application/json", status=status)
 
 
 def wants_json(request: HttpRequest) -> bool:

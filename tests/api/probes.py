@@ -90,7 +90,7 @@ class OvertakenView(_Probe):
         try:
             IdempotencyRecord.objects.update(expires_at=clock.now())
             sent = {name: headers[name] for name in ("Authorization", "Idempotency-Key")}
-            response = Client().post("/v1/probe/overtaken", headers=sent)
+            response = Client().generic("POST", "/v1/probe/overtaken", headers=sent)
             assert response.status_code == 201
         finally:
             connection.close()
