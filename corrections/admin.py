@@ -11,13 +11,23 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from corrections.drafts import AssertableBy, GroupChange, GroupDraft
-from corrections.models import Correction, CorrectorGroup, Run, RunContent, RunCopy, RunTool
+from corrections.models import (
+    AgentOwner,
+    Correction,
+    CorrectionEvent,
+    CorrectorGroup,
+    Erasure,
+    Run,
+    RunContent,
+    RunCopy,
+    RunTool,
+)
 from corrections.rules.groups import PRINCIPAL_KINDS, check_change, check_group
 from corrections.services.groups import change_group, check_name_free, create_group, retire_group
 from corrections.vocabulary import ScopeKind
 from kindgi_site.callers import Caller, ReviewerRole
 from kindgi_site.errors import DomainError
-from kindgi_site.look_only import EvidenceAdmin, LookOnly
+from kindgi_site.look_only import EvidenceAdmin, LookOnly, LookOnlyAdmin
 from kindgi_site.workspaces.admin import InWorkspaceAdmin
 
 FIXED = ("workspace", "scope_kind", "project", "agent_id", "name")
@@ -57,6 +67,27 @@ class CorrectionAdmin(EvidenceAdmin):
     list_filter = ("status", "sorted_to", "expert", "workspace")
     list_select_related = ("workspace", "group")
     search_fields = ("id", "run_id", "made_by_id", "participant_id")
+
+
+@admin.register(CorrectionEvent)
+class CorrectionEventAdmin(EvidenceAdmin):
+    list_display = ("at", "action", "correction_id", "from_status", "to_status", "by_kind", "by_id")
+    list_filter = ("action",)
+    search_fields = ("correction", "by_id")
+
+
+@admin.register(Erasure)
+class ErasureAdmin(EvidenceAdmin):
+    list_display = ("created_at", "selector_kind", "status", "workspace", "completed_at")
+    list_filter = ("status", "selector_kind", "workspace")
+    list_select_related = ("workspace",)
+
+
+@admin.register(AgentOwner)
+class AgentOwnerAdmin(LookOnlyAdmin):
+    list_display = ("agent_id", "project", "owner_kind", "owner_id", "updated_at")
+    list_select_related = ("project",)
+    search_fields = ("agent_id", "owner_id")
 
 
 class GroupForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -91,7 +91,7 @@ class EvidenceAdmin(LookOnlyAdmin):
         word = search_term.strip()
         found = Q(pk__in=())
         for name in self.get_search_fields(request):
-            if not isinstance(self.opts.get_field(name), UUIDField):
+            if not isinstance(_held_in(self.opts.get_field(name)), UUIDField):
                 found |= Q((name, word))
             elif _is_uuid(word):
                 found |= Q((name, UUID(word)))
@@ -112,6 +112,11 @@ def _json_text(field: "Field[Any, Any]") -> Callable[[Model], SafeString | None]
 
     shown.short_description = field.verbose_name  # type: ignore[attr-defined]
     return shown
+
+
+def _held_in(field: Any) -> Any:
+    """What a foreign key's column holds, or the field itself."""
+    return field.target_field if field.many_to_one else field
 
 
 def _is_uuid(word: str) -> bool:

@@ -122,7 +122,7 @@ def _groups(admin: Caller, project: Project) -> dict[str, CorrectorGroup]:
 
 def _ingested(project: Project) -> Iterator[tuple[str, str]]:
     """Each run's id and what it is a run of."""
-    shop = Caller(workspace_id=project.workspace_id, kind="service", id="demo", is_workspace_admin=True)
+    shop = Caller(workspace_id=project.workspace_id, kind="service", id="demo", is_workspace_admin=True, via="command")
     for document in _documents("runs.jsonl"):
         run_id = _taken_out(document, "runId")
         document.value["projectId"] = str(project.id)

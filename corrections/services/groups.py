@@ -1,5 +1,6 @@
 """Make, change and retire corrector groups (contract 9.2)."""
 
+from dataclasses import fields
 from uuid import UUID
 
 from django.db import transaction
@@ -14,6 +15,7 @@ from kindgi_site.errors import Code, ConflictError
 from kindgi_site.workspaces.models import Project, Workspace
 from kindgi_site.workspaces.permissions import check_project_action, check_workspace_admin
 from kindgi_site.workspaces.queries.projects import project_in_workspace
+from kindgi_site.workspaces.services.audit import record_write
 
 
 @transaction.atomic
@@ -38,6 +40,7 @@ def create_group(*, caller: Caller, draft: GroupDraft) -> CorrectorGroup:
     group.updated_at = group.created_at
     _restrict(group, draft.assertable_by)
     group.save(force_insert=True)
+    record_write(caller, "corrector-groups.create", "corrector-group", group.id)
     return group
 
 
@@ -57,6 +60,7 @@ def change_group(*, caller: Caller, group_id: str, change: GroupChange) -> Corre
         _restrict(group, change.assertable_by)
     group.updated_at = clock.now()
     group.save()
+    record_write(caller, "corrector-groups.update", "corrector-group", group.id, _fields_said(change))
     return group
 
 
@@ -66,6 +70,7 @@ def retire_group(*, caller: Caller, group_id: str) -> CorrectorGroup:
     group = _locked_live(caller, group_id)
     group.unregistered_at = group.updated_at = clock.now()
     group.save(update_fields=["unregistered_at", "updated_at"])
+    record_write(caller, "corrector-groups.unregister", "corrector-group", group.id)
     return group
 
 
@@ -93,6 +98,13 @@ def _locked_live(caller: Caller, group_id: str) -> CorrectorGroup:
     return group
 
 
+def may_administer_group(caller: Caller, group: CorrectorGroup) -> bool:
+    """`admin` on the group's scope."""
+    if group.project_id is None:
+        return caller.may_administer_workspace
+    return caller.may(Action.ADMIN, group.project_id)
+
+
 def _check_may_administer(caller: Caller, project_id: UUID | None) -> None:
     if project_id is None:
         check_workspace_admin(caller)
@@ -106,6 +118,11 @@ def _lock_scope(workspace_id: UUID, project_id: UUID | None) -> None:
         Workspace.objects.select_for_update(no_key=True).get(id=workspace_id)
     else:
         Project.objects.select_for_update(no_key=True).get(id=project_id)
+
+
+def _fields_said(change: GroupChange) -> list[str]:
+    nothing = GroupChange()
+    return [each.name for each in fields(change) if getattr(change, each.name) != getattr(nothing, each.name)]
 
 
 def _restrict(group: CorrectorGroup, restriction: AssertableBy | None) -> None:

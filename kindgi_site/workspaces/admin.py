@@ -17,6 +17,8 @@ from kindgi_site.errors import DomainError
 from kindgi_site.look_only import EvidenceAdmin, LongTableAdmin, LookOnlyAdmin
 from kindgi_site.workspaces.models import (
     ApiKey,
+    AuditEntry,
+    AuditSeal,
     IdempotencyRecord,
     Membership,
     Person,
@@ -103,6 +105,20 @@ class IdempotencyRecordAdmin(EvidenceAdmin):
     search_fields = ("scope",)
     ordering = ("-expires_at",)
     hidden_fields = ("body",)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(EvidenceAdmin):
+    list_display = ("at", "action", "target_kind", "target_id", "by_kind", "by_id", "via", "workspace")
+    list_filter = ("via", "workspace")
+    list_select_related = ("workspace",)
+    search_fields = ("target_id", "by_id", "request_id", "key_id")
+
+
+@admin.register(AuditSeal)
+class AuditSealAdmin(EvidenceAdmin):
+    list_display = ("number", "sealed_at", "entries", "digest")
+    ordering = ("-number",)
 
 
 @admin.register(Person)

@@ -3,16 +3,26 @@
 from uuid import uuid4
 
 import pytest
+from django.apps import apps
 from django.contrib import admin
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from corrections.models import Run, RunContent
+from corrections.models import AgentOwner, CorrectionEvent, Erasure, Run, RunContent, RunTool
 from kindgi_site import clock
 from kindgi_site.look_only import COUNTED_AT_MOST, SHOWN_AT_MOST, BoundedPaginator, LookOnlyAdmin
 from kindgi_site.stored_json import JsonText
-from kindgi_site.workspaces.models import ApiKey, IdempotencyRecord, Membership, Person, RateWindow, Workspace
+from kindgi_site.workspaces.models import (
+    ApiKey,
+    AuditSeal,
+    IdempotencyRecord,
+    Membership,
+    Person,
+    RateWindow,
+    Workspace,
+)
+from kindgi_site.workspaces.services.audit import record_write
 from kindgi_site.workspaces.services.keys import store_key
 from tests.factories import (
     CorrectionFactory,
@@ -20,6 +30,7 @@ from tests.factories import (
     PersonFactory,
     RunFactory,
     RunToolFactory,
+    caller_of,
     service_with,
 )
 from testsets.models import TestCase as FrozenCase
@@ -43,7 +54,14 @@ def everything(project, reviewer):
     workspace = project.workspace
     run = RunFactory(project=project)
     RunToolFactory(run=run)
-    CorrectionFactory(copy__project=project, copy__run_id=run.run_id, group=CorrectorGroupFactory(workspace=workspace))
+    correction = CorrectionFactory(
+        copy__project=project, copy__run_id=run.run_id, group=CorrectorGroupFactory(workspace=workspace)
+    )
+    CorrectionEvent.objects.create(correction=correction, action="note")
+    Erasure.objects.create(workspace=workspace, selector_kind="run", status="completed")
+    AgentOwner.objects.create(project=project, agent_id="support", owner_kind="user", owner_id="someone")
+    record_write(caller_of(reviewer), "runs.put", "run", run.run_id)
+    AuditSeal.objects.create(entries=1, digest="d" * 64)
     store_key(workspace=workspace, principal=service_with(project))
     RateWindow.objects.create(workspace=workspace, opened_at=clock.now(), requests=3)
     IdempotencyRecord.objects.create(
@@ -58,16 +76,29 @@ def everything(project, reviewer):
 
 def test_the_tables_that_are_only_looked_at():
     assert [model._meta.label for model in LOOKED_AT] == [
+        "corrections.AgentOwner",
         "corrections.Correction",
+        "corrections.CorrectionEvent",
+        "corrections.Erasure",
         "corrections.Run",
         "corrections.RunCopy",
         "testsets.TestCase",
         "testsets.TestSet",
         "testsets.TestSetVersion",
+        "workspaces.AuditEntry",
+        "workspaces.AuditSeal",
         "workspaces.IdempotencyRecord",
         "workspaces.Project",
         "workspaces.RateWindow",
     ]
+
+
+def test_every_table_is_shown():
+    ours = {
+        model for app in ("corrections", "testsets", "workspaces") for model in apps.get_app_config(app).get_models()
+    }
+
+    assert ours - set(REGISTERED) == {RunContent, RunTool}  # they are on the page of their run
 
 
 @pytest.mark.parametrize("model", REGISTERED, ids=lambda model: model._meta.label)

@@ -14,6 +14,7 @@ from corrections.services.groups import change_group, create_group, retire_group
 from corrections.vocabulary import ScopeKind
 from kindgi_site.callers import ReviewerRole, Role
 from kindgi_site.errors import Code, ConflictError, ForbiddenError, InvalidError, NotFoundError
+from kindgi_site.workspaces.models import AuditEntry
 from tests.factories import CorrectionFactory, CorrectorGroupFactory, ProjectFactory, caller_of, person_with
 
 SOMEWHERE = uuid4()
@@ -134,6 +135,20 @@ def test_makes_a_group(admin, project):
         "updated_at": made.created_at,
         "unregistered_at": None,
     }
+
+
+def test_each_write_is_on_record_without_what_was_written(admin):
+    group = create_group(caller=admin, draft=TENANT)
+    change = GroupChange(weight=9, assertable_by=AssertableBy(principal_ids=("somebody",)))
+    change_group(caller=admin, group_id=str(group.id), change=change)
+    retire_group(caller=admin, group_id=str(group.id))
+
+    kept = AuditEntry.objects.order_by("id").values_list("by_id", "action", "target_kind", "target_id", "fields")
+    assert list(kept) == [
+        (admin.id, "corrector-groups.create", "corrector-group", str(group.id), ""),
+        (admin.id, "corrector-groups.update", "corrector-group", str(group.id), "weight assertable_by"),
+        (admin.id, "corrector-groups.unregister", "corrector-group", str(group.id), ""),
+    ]
 
 
 def test_a_project_admin_makes_groups_of_the_project_only(owner, project):

@@ -117,7 +117,12 @@ class Importer:
         self.stop_on_error = stop_on_error
         self.counts: Counter[str] = Counter()
         self.caller = Caller(
-            workspace_id=project.workspace_id, kind="service", id="import", name="import", is_workspace_admin=True
+            workspace_id=project.workspace_id,
+            kind="service",
+            id="import",
+            name="import",
+            is_workspace_admin=True,
+            via="command",
         )
 
     @property
