@@ -114,3 +114,38 @@ class GroupChange:
     weight: float | None = None
     description: str | None = None
     assertable_by: AssertableBy | Unsaid | None = Unsaid.UNSAID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleWhen:
+    """Which runs a correcting rule matches (contract 18.1); what is empty or None does not narrow."""
+
+    agent_ids: tuple[str, ...] = ()
+    flow_ids: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    status: tuple[str, ...] = ()
+    include_dry_runs: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleDraft:
+    """A correcting rule as it is to be. `max_open` None: no cap; `group_id` None: anybody's correction will do."""
+
+    name: str
+    when: RuleWhen = RuleWhen()
+    sample: float = 1.0
+    max_open: int | None = None
+    group_id: str | None = None
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleChange:
+    """What becomes different in a rule; `when` is replaced whole. `max_open` or `group_id` None takes it away."""
+
+    name: str | None = None
+    when: RuleWhen | None = None
+    sample: float | None = None
+    max_open: int | Unsaid | None = Unsaid.UNSAID
+    group_id: str | Unsaid | None = Unsaid.UNSAID
+    enabled: bool | None = None

@@ -62,3 +62,12 @@ class ScopeKind(StrEnum):
     TENANT = "tenant"
     PROJECT = "project"
     AGENT = "agent"
+
+
+class ItemState(StrEnum):
+    """Where a run in the correcting queue stands (contract 18.4)."""
+
+    OPEN = "open"
+    CORRECTED = "corrected"
+    DISMISSED = "dismissed"
+    ERASED = "erased"
