@@ -3,6 +3,7 @@
 from django.urls import path
 
 from corrections.api.erasure import ErasuresView, ErasureView, RunErasureView
+from corrections.api.groups import GroupsView, GroupView, UnregisterGroupView
 from corrections.api.views import (
     CorrectionHistoryView,
     CorrectionLinkView,
@@ -17,6 +18,9 @@ from corrections.api.views import (
 )
 
 urlpatterns = [
+    path("corrector-groups", GroupsView.as_view(), name="groups"),
+    path("corrector-groups/<str:group_id>", GroupView.as_view(), name="group"),
+    path("corrector-groups/<str:group_id>/unregister", UnregisterGroupView.as_view(), name="group_unregister"),
     path("memory/erasures", ErasuresView.as_view(), name="erasures"),
     path("memory/erasures/<str:erasure_id>", ErasureView.as_view(), name="erasure"),
     path("runs/<str:run_id>/erase", RunErasureView.as_view(), name="run_erase"),

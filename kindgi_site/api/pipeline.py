@@ -116,6 +116,12 @@ class V1View(APIView):
             project_in_workspace(self.caller.workspace_id, project_id)
 
 
+class SecretResponse(Response):
+    """An answer that is shown once: idempotency keeps none of it."""
+
+    is_secret = True
+
+
 class UnknownRouteView(V1View):
     """Any other path under /v1: known callers learn that there is nothing here, others that they are not known."""
 

@@ -11,6 +11,9 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 
 from kindgi_site.api.pipeline import UnknownRouteView
+from kindgi_site.api.projects import DefaultProjectView, ProjectsView, ProjectView
+from kindgi_site.api.reviewers import ReviewersView, ReviewerView, UnregisterReviewerView
+from kindgi_site.api.tokens import RevokeTokenView, TokensView, TokenView
 
 _unknown = UnknownRouteView.as_view()
 
@@ -49,6 +52,17 @@ for _view in _public:
 
 urlpatterns = [
     path("openapi.json", csrf_exempt(openapi_document), name="openapi"),
+    path("projects", ProjectsView.as_view(), name="projects"),
+    path("projects/default", DefaultProjectView.as_view(), name="default_project"),
+    path("projects/<str:project_id>", ProjectView.as_view(), name="project"),
+    path("tokens", TokensView.as_view(), name="tokens"),
+    path("tokens/<str:token_id>", TokenView.as_view(), name="token"),
+    path("tokens/<str:token_id>/revoke", RevokeTokenView.as_view(), name="token_revoke"),
+    path("approvals/reviewers", ReviewersView.as_view(), name="reviewers"),
+    path("approvals/reviewers/<str:reviewer_id>", ReviewerView.as_view(), name="reviewer"),
+    path(
+        "approvals/reviewers/<str:reviewer_id>/unregister", UnregisterReviewerView.as_view(), name="reviewer_unregister"
+    ),
     path("", include("corrections.api.urls")),
     path("", without_slash),
     re_path(r"^[\s\S]*/\Z", without_slash),

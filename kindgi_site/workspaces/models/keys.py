@@ -38,3 +38,12 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return self.label or str(self.person or self.service or self.id)
+
+    @property
+    def principal(self) -> dict[str, str] | None:
+        """Whom it acts for, as the wire says it; None for a key that is a service of its own."""
+        if self.person_id is not None:
+            return {"kind": "user", "id": str(self.person_id)}
+        if self.service_id is not None:
+            return {"kind": "service-account", "id": str(self.service_id)}
+        return None

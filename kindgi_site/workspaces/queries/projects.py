@@ -33,3 +33,11 @@ def project_readable_by(caller: Caller, project_id: UUID) -> Project:
 
 def project_not_found(project_id: object) -> NotFoundError:
     return NotFoundError(Code.PROJECT_NOT_FOUND, "There is no such project.", projectId=str(project_id))
+
+
+def default_project_for(caller: Caller) -> Project:
+    """The workspace's Default project; NotFoundError when there is none or the caller may not read it."""
+    project = projects_readable_by(caller).filter(is_default=True).first()
+    if project is None:
+        raise project_not_found("default")
+    return project
