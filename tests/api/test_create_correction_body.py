@@ -1,4 +1,4 @@
-"""The body of `POST /v1/corrections`: every rule at its limit and one past it, in the order of the table (contract 7.2)."""
+"""The body of `POST /v1/corrections`: every rule at its limit and one past it, in the table's order (contract 7.2)."""
 
 import pytest
 
