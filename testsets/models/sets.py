@@ -14,6 +14,8 @@ from kindgi_site.stored_json import StoredJson
 class TestSet(models.Model):
     """The caller's own name for a set, tied to its project for good (contract 14.1)."""
 
+    __test__ = False
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     workspace = models.ForeignKey("workspaces.Workspace", models.PROTECT, related_name="+")
     project = models.ForeignKey("workspaces.Project", models.PROTECT, related_name="+")
@@ -32,6 +34,8 @@ class TestSet(models.Model):
 class TestSetVersion(models.Model):
     """One published version; `major`, `minor`, `patch` are its parts, for ordering."""
 
+    __test__ = False
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     test_set = models.ForeignKey(TestSet, models.PROTECT, related_name="versions")
     version = models.CharField(_("version"), max_length=100)
@@ -48,13 +52,21 @@ class TestSetVersion(models.Model):
         verbose_name = _("version")
         verbose_name_plural = _("versions")
         constraints: ClassVar = [UniqueConstraint(fields=["test_set", "version"], name="version_once_in_test_set")]
+        indexes: ClassVar = [
+            models.Index(fields=["test_set", "-major", "-minor", "-patch"], name="versions_highest_first")
+        ]
 
     def __str__(self) -> str:
         return f"{self.test_set} {self.version}"
 
 
 class TestCase(models.Model):
-    """A frozen case: `wire` is its whole object for the wire, written once and rewritten only by erasure."""
+    """A frozen case: `wire` is its whole object for the wire, written once and rewritten only by erasure.
+
+    `called_tools` are the names the corrected run called, in order; null when unknown.
+    """
+
+    __test__ = False
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     version = models.ForeignKey(TestSetVersion, models.PROTECT, related_name="cases")
