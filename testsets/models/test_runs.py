@@ -71,7 +71,7 @@ class TestRun(models.Model):
 
 
 class TestRunCase(models.Model):
-    """A case in a test run. `result` is its wire object in `perCase`, stored when the run finishes.
+    """A case in a test run, `frozen` being the set's. `result` is its wire object in `perCase`, stored when the run finishes.
 
     `settles` (`right`, `wrong` or '') is what it says of the correction behind a frozen case.
     """
@@ -80,7 +80,7 @@ class TestRunCase(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     test_run = models.ForeignKey(TestRun, models.CASCADE, related_name="cases")
-    case = models.ForeignKey(TestCase, models.PROTECT, related_name="+")
+    frozen = models.ForeignKey(TestCase, models.PROTECT, related_name="+")
     position = models.PositiveIntegerField()
     case_id = models.CharField(max_length=200)
     outcome = models.CharField(max_length=8, blank=True)
@@ -125,9 +125,7 @@ class TestRunOutput(models.Model):
     class Meta:
         verbose_name = _("output")
         verbose_name_plural = _("outputs")
-        constraints: ClassVar = [
-            UniqueConstraint(fields=["run_case", "repetition"], name="one_output_of_a_repetition")
-        ]
+        constraints: ClassVar = [UniqueConstraint(fields=["run_case", "repetition"], name="one_output_of_a_repetition")]
 
     def __str__(self) -> str:
         return f"{self.run_case_id} {self.repetition}"
