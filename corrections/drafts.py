@@ -68,7 +68,7 @@ class RunDraft:
     segments: JsonText | None = None
     conversation_id: UUID | None = None
     via: str = ""
-    failure_message: str = ""
+    failure_message: str | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     dry_run: bool = False

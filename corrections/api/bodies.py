@@ -141,7 +141,7 @@ def run_draft(run_id: UUID, document: Document) -> RunDraft:
         context=document.part("context"),
         calls=document.part("calls"),
         segments=document.part("segments") if said.get("segments") else None,
-        failure_message=said.get("failureMessage", ""),
+        failure_message=said.get("failureMessage"),
         started_at=said.get("startedAt"),
         completed_at=said.get("completedAt"),
         dry_run=said.get("dryRun", False),

@@ -14,9 +14,9 @@ MAX_FLOW_CALLS = 5000
 def check_run(draft: RunDraft) -> None:
     """InvalidError `bad-input` for the first thing wrong with what is handed in."""
     _check_output(draft)
-    if draft.failure_message and draft.status != RunStatus.FAILED:
+    if draft.failure_message is not None and draft.status != RunStatus.FAILED:
         raise refusal("failureMessage goes only with status failed.", "failureMessage")
-    if len(draft.failure_message) > MAX_TEXT:
+    if len(draft.failure_message or "") > MAX_TEXT:
         raise refusal(f"failureMessage is longer than {MAX_TEXT} characters.", "failureMessage")
     if draft.status in TERMINAL and draft.completed_at is None:
         raise refusal(f"A {draft.status} run needs completedAt.", "completedAt")

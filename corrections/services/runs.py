@@ -90,7 +90,7 @@ def _says_the_same(run: Run, draft: RunDraft) -> bool:
         return False
     content = run.content
     return (
-        content.failure_message == draft.failure_message
+        content.failure_message == (draft.failure_message or "")
         and _same_json(run.segments, draft.segments)
         and all(_same_json(getattr(content, name), getattr(draft, name)) for name in PARTS)
     )
@@ -128,7 +128,7 @@ def _fill(run: Run, draft: RunDraft) -> None:
 
 
 def _content(run: Run, draft: RunDraft) -> RunContent:
-    content = RunContent(run=run, failure_message=draft.failure_message)
+    content = RunContent(run=run, failure_message=draft.failure_message or "")
     for name in PARTS:
         setattr(content, name, getattr(draft, name))
     return content
