@@ -15,7 +15,7 @@ _UNSHOWABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f]")
 _FIRST_WORDS = re.compile(
     r'"(?:message|query|question|text|content|prompt|topic|title|request)"\s*:\s*"((?:[^"\\]|\\.)*)', re.DOTALL
 )
-_ANY_WORDS = re.compile(r'(?:^|[:\[,])\s*"((?:[^"\\]|\\.)*)', re.DOTALL)
+_ANY_WORDS = re.compile(r'(?:^|[:\[])\s*"((?:[^"\\]|\\.)*)', re.DOTALL)
 _CUT_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{0,3}|\\)$")
 
 

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from corrections.forms import CorrectionForm, after_step
@@ -17,6 +17,8 @@ from corrections.views.requests import PageRequest
 from kindgi_site.errors import InvalidError
 from kindgi_site.pages import render_page, wants_fragment
 
+PAGE = "corrections/run_detail.html"
+PANEL = "corrections/_run_panel.html"
 VERDICT = "verdict"  # the id of the part that follows along while one marks
 
 
@@ -34,7 +36,7 @@ def correction_create(request: PageRequest, run_id: UUID) -> HttpResponse:
         return redirect(opened.url("run_detail") + "#history")
     saved = OpenRun.of(request.caller, run_id, opened.query)
     context = saved.panel_context(saved.form()) | saved.head_context() | {"is_saved": True}
-    return render(request, "corrections/_run_panel.html", context)
+    return render_page(request, PAGE, fragment=PANEL, context=context)
 
 
 @require_POST
@@ -44,7 +46,8 @@ def correction_check(request: PageRequest, run_id: UUID) -> HttpResponse:
     form = opened.form(after_step(request.POST, opened.correctable))
     problems = _problems(form)
     if request.htmx and request.htmx.target == VERDICT:
-        return render(request, "corrections/_run_verdict.html", opened.verdict_context(form, problems) | {"oob": True})
+        context = opened.verdict_context(form, problems) | {"oob": True}
+        return render_page(request, PAGE, fragment="corrections/_run_verdict.html", context=context)
     return _panel(request, opened, form, problems=problems)
 
 
@@ -69,13 +72,7 @@ def _panel(
     context = opened.panel_context(form, problems or [])
     if not wants_fragment(request):
         context |= opened.head_context() | _neighbours(request, opened)
-    return render_page(
-        request,
-        "corrections/run_detail.html",
-        fragment="corrections/_run_panel.html",
-        context=context,
-        status=status,
-    )
+    return render_page(request, PAGE, fragment=PANEL, context=context, status=status)
 
 
 def _neighbours(request: PageRequest, opened: OpenRun) -> dict[str, object]:

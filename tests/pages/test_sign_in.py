@@ -1,0 +1,91 @@
+"""Signing in and out, and the frame around every page."""
+
+import pytest
+from django.test import Client
+
+from corrections.models import Run
+from kindgi_site.workspaces.models import Person
+from tests.factories import PersonFactory
+from tests.pages.conftest import HTMX, text_of
+
+PASSWORD = "between-two-mugs"
+
+
+@pytest.fixture
+def known(reviewer: Person) -> Person:
+    reviewer.set_password(PASSWORD)
+    reviewer.save()
+    return reviewer
+
+
+def test_pages_are_private(client: Client, run: Run):
+    for path in ("/runs/", f"/runs/{run.run_id}/", f"/runs/{run.run_id}/raw/input/"):
+        response = client.get(path)
+        assert (response.status_code, response["Location"]) == (302, f"/login/?next={path}")
+
+
+def test_signing_in_leads_where_one_wanted_to_go(client: Client, known: Person, run: Run):
+    wanted = f"/runs/{run.run_id}/"
+    page = client.get(f"/login/?next={wanted}").content.decode()
+    response = client.post("/login/", {"username": known.username, "password": PASSWORD, "next": wanted})
+
+    assert f'name="next" value="{wanted}"' in " ".join(page.split())
+    assert (response.status_code, response["Location"]) == (302, wanted)
+
+
+def test_signing_in_leads_to_the_runs(client: Client, known: Person):
+    response = client.post("/login/", {"username": known.username, "password": PASSWORD})
+
+    assert (response.status_code, response["Location"]) == (302, "/runs/")
+
+
+def test_nobody_is_sent_to_another_site(client: Client, known: Person):
+    wanted = {"username": known.username, "password": PASSWORD, "next": "https://evil.example/"}
+
+    assert client.post("/login/", wanted)["Location"] == "/runs/"
+
+
+def test_a_wrong_password_is_told_and_the_name_kept(client: Client, known: Person):
+    html = client.post("/login/", {"username": "<ana>", "password": "wrong"}).content.decode()
+
+    assert "This name and password do not belong together." in text_of(html)
+    assert 'value="&lt;ana&gt;"' in html
+
+
+def test_signing_out_is_a_post(reviewer_client: Client, run: Run):
+    assert reviewer_client.get("/logout/").status_code == 405
+    assert reviewer_client.post("/logout/")["Location"] == "/login/"
+    assert reviewer_client.get("/runs/").status_code == 302
+
+
+def test_a_member_of_nothing_is_told_what_to_do(client: Client, db: None):
+    client.force_login(PersonFactory())
+
+    response = client.get("/runs/")
+
+    assert response.status_code == 403
+    assert "Ask an administrator to add you." in text_of(response.content.decode())
+
+
+def test_unknown_addresses_are_a_page_or_a_fragment(reviewer_client: Client):
+    page = reviewer_client.get("/nowhere/")
+    fragment = reviewer_client.get("/nowhere/", headers=HTMX)
+
+    assert (page.status_code, fragment.status_code) == (404, 404)
+    assert "There is nothing at this address." in text_of(page.content.decode())
+    assert page["X-Request-Id"] in page.content.decode()
+    assert "<html" in page.content.decode()
+    assert "<html" not in fragment.content.decode()
+
+
+def test_nothing_inline_and_nothing_from_elsewhere(reviewer_client: Client, run: Run):
+    for path in ("/runs/", f"/runs/{run.run_id}/", "/nowhere/"):
+        response = reviewer_client.get(path)
+        html = response.content.decode()
+        assert "script-src 'self'" in response["Content-Security-Policy"]
+        assert "unsafe" not in response["Content-Security-Policy"]
+        assert " style=" not in html
+        assert "<style" not in html
+        assert "onclick" not in html
+        assert html.count("<script") == html.count('<script src="/static/')
+        assert "http://" not in html.replace("http://www.w3.org", "")
