@@ -175,3 +175,12 @@ def test_the_first_problem_of_the_table_is_the_one_told():
 
     assert told == [field for field, _cure in CURES]
     check_draft(CorrectionDraft(**said))
+
+
+def test_only_the_rows_above_a_field_are_checked_before_it():
+    said = dict(EVERYTHING_WRONG)
+
+    for field, cure in CURES[:-1]:
+        row = {"decisions": "mustNotCall", "answer": "why"}.get(field, field)
+        check_draft(CorrectionDraft(**said), before=row)
+        said |= cure
