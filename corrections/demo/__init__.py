@@ -18,7 +18,7 @@ from corrections.services.runs import ingest_run
 from corrections.vocabulary import ScopeKind
 from kindgi_site.api.documents import Document, read_document
 from kindgi_site.callers import Caller, ReviewerRole, Role
-from kindgi_site.errors import Code, ConflictError
+from kindgi_site.errors import Code, InvalidError
 from kindgi_site.workspaces.models import Person, Project, Workspace
 from kindgi_site.workspaces.queries.callers import caller_of_membership, memberships_of
 from kindgi_site.workspaces.services import people
@@ -53,7 +53,7 @@ SPOKEN_FOR = {("ben", CLAIMS): CLAIMS_EXPERTS, ("owen", ORDERS): SUPPORT_LEADS}
 def load() -> Workspace:
     """The demo's workspace; made, with all that is in it, when there is none.
 
-    ConflictError when somebody has one of its names: they would get rights that nobody gave them.
+    InvalidError when somebody has one of its names: they would get rights that nobody gave them.
     """
     workspace = Workspace.objects.filter(slug=SLUG).first()
     if workspace is not None:
@@ -73,7 +73,7 @@ def _check_names_free() -> None:
     names = [ADMIN, *(colleague.name for colleague in COLLEAGUES)]
     taken = Person.objects.filter(username__in=names).values_list("username", flat=True)
     if taken:
-        raise ConflictError(
+        raise InvalidError(
             Code.BAD_INPUT, _("There are people of these names already: %(names)s.") % {"names": ", ".join(taken)}
         )
 

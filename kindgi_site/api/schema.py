@@ -24,7 +24,7 @@ _MEANING = {
     500: "Unexpected failure.",
     503: "Busy; nothing ran. Try again after `Retry-After` seconds.",
 }
-_EVERYWHERE = (401, 429, 500)
+_EVERYWHERE = (400, 401, 403, 413, 429, 500, 503)  # what the stages before a route may answer with
 
 
 class _ErrorShape(serializers.Serializer):  # type: ignore[type-arg]

@@ -3,7 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import connection
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
 from rest_framework.request import Request
@@ -118,13 +121,15 @@ class WaitView(_Probe):
     put = get
 
 
-class EchoView(_Probe):
-    def post(self, request: Request) -> Response:
-        document: Any = self.document
-        return Response({"bytes": len(document.raw), "isJson": document.is_json, "value": document.value})
+@login_not_required
+def plain(_request: HttpRequest, what: str) -> HttpResponse:
+    """A view that is no V1View, and raises what its address says."""
+    raise {"denied": PermissionDenied, "suspicious": SuspiciousOperation, "failing": RuntimeError}[what](SECRET)
 
 
 urlpatterns = [
+    path("v1/plain/<str:what>", plain),
+    path("plain/<str:what>", plain),
     path("v1/probe/work", WorkView.as_view()),
     path("v1/probe/elsewhere", WorkView.as_view()),
     path("v1/probe/secret", SecretView.as_view()),
@@ -134,6 +139,5 @@ urlpatterns = [
     path("v1/probe/overtaken", OvertakenView.as_view()),
     path("v1/probe/cut-off", CutOffView.as_view()),
     path("v1/probe/wait", WaitView.as_view()),
-    path("v1/probe/echo", EchoView.as_view()),
     path("", include(site)),
 ]

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 
 from kindgi_site import clock
 from kindgi_site.callers import ReviewerRole, Role
-from kindgi_site.errors import Code, ConflictError, NotFoundError
+from kindgi_site.errors import Code, ConflictError, InvalidError, NotFoundError
 from kindgi_site.workspaces.models import (
     Membership,
     Person,
@@ -33,13 +33,13 @@ def create_workspace(*, slug: str, name: str = "") -> tuple[Workspace, Project]:
 def add_person(*, workspace: Workspace, username: str, password: str | None, is_admin: bool = False) -> Person:
     """Make a person a member of a workspace, creating them when they are new anywhere.
 
-    A known person keeps their password. ConflictError when they are a member already.
+    A known person keeps their password. InvalidError when they are a member already.
     """
     person = Person.objects.filter(username=username).first()
     if person is None:
         person = Person.objects.create_user(username=username, password=password)
     if person.memberships.filter(workspace=workspace).exists():
-        raise ConflictError(Code.BAD_INPUT, _("“%(name)s” is a member of this workspace already.") % {"name": username})
+        raise InvalidError(Code.BAD_INPUT, _("“%(name)s” is a member of this workspace already.") % {"name": username})
     Membership.objects.create(person=person, workspace=workspace, is_admin=is_admin)
     return person
 
