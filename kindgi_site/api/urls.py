@@ -64,6 +64,7 @@ urlpatterns = [
         "approvals/reviewers/<str:reviewer_id>/unregister", UnregisterReviewerView.as_view(), name="reviewer_unregister"
     ),
     path("", include("corrections.api.urls")),
+    path("", include("testsets.api.urls")),
     path("", without_slash),
     re_path(r"^[\s\S]*/\Z", without_slash),
     re_path(r"", _unknown),

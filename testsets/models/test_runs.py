@@ -71,7 +71,7 @@ class TestRun(models.Model):
 
 
 class TestRunCase(models.Model):
-    """A case in a test run, `frozen` being the set's. `result` is its wire object in `perCase`, stored when the run finishes.
+    """A case in a test run, `frozen` being the set's. `result` is its wire object in `perCase`, stored at the end.
 
     `settles` (`right`, `wrong` or '') is what it says of the correction behind a frozen case.
     """

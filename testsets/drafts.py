@@ -1,0 +1,40 @@
+"""What requests say of test sets, in Python words: no Django."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from corrections.vocabulary import SubjectKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which corrected runs a test set is built from (contract 14.3).
+
+    `group_ids` None counts every correction; an empty tuple counts none.
+    """
+
+    project_id: UUID
+    subject_kind: SubjectKind
+    subject_id: str
+    subject_version: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    group_ids: tuple[str, ...] | None = None
+    min_corrections: int = 1
+    segments: Sequence[Mapping[str, str]] = ()
+    as_sent: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionDraft:
+    """A version to be published. `spec` is its wire object."""
+
+    set_name: str
+    version: str
+    project_id: UUID
+    kind: str
+    description: str = ""
+    spec: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Reads of test sets, live versions and test runs, with who may see them."""

@@ -1,0 +1,1 @@
+"""Writes: building and freezing test sets, moving what is live, grading."""
