@@ -56,8 +56,8 @@ def test_tree_folds_and_escapes():
 
     assert html == (
         '<ul class="tree"><li><details open><summary><span class="tree-hint">1 field</span></summary><ul>'
-        '<li><details><summary><span class="tree-key">&lt;k&gt;</span> <span class="tree-hint">list of 2</span></summary>'
-        '<ul><li><span class="tree-key">0</span> <span class="tree-text">&lt;v&gt;</span></li>'
+        '<li><details><summary><span class="tree-key">&lt;k&gt;</span> <span class="tree-hint">list of 2</span>'
+        '</summary><ul><li><span class="tree-key">0</span> <span class="tree-text">&lt;v&gt;</span></li>'
         '<li><span class="tree-key">1</span> <span class="tree-value">1.0</span></li></ul></details></li>'
         "</ul></details></li></ul>"
     )
