@@ -56,7 +56,7 @@ class RunsView(V1View):
     def get(self, request: Request) -> Response:
         scope = scope_of(request.query_params)
         runs = RunFilter(request.query_params, scope.narrow(runs_readable_by(self.caller))).narrowed()
-        with_output = "output" in _included(request)
+        with_output = "output" in _included(request, "output")
         runs = runs.select_related("content")
         if with_output:
             runs = runs.defer("content__input", "content__context", "content__calls")
@@ -79,7 +79,7 @@ class RunView(V1View):
     )
     def get(self, request: Request, run_id: str) -> Response:
         run = run_readable_by(self.caller, path_uuid(run_id, "runId"))
-        return Response(_with_parts(run, _included(request)))
+        return Response(_with_parts(run, _included(request, "output", *_PARTS)))
 
     @extend_schema(
         operation_id="runs.put",
@@ -220,15 +220,16 @@ class CorrectionUnlinkView(V1View):
         return Response(CorrectionShape.wire(correction))
 
 
-def _included(request: Request) -> set[str]:
-    """The parts that `include` names; it may be repeated or comma-separated."""
-    return {part for value in request.query_params.getlist("include") for part in value.split(",") if part}
+def _included(request: Request, *known: str) -> set[str]:
+    """The parts that `include` names; it may be repeated or comma-separated. InvalidError for one not known."""
+    parts = {part for value in request.query_params.getlist("include") for part in value.split(",") if part}
+    unknown = parts - set(known)
+    if unknown:
+        raise InvalidError(Code.BAD_INPUT, f"include does not know {min(unknown)!r}.", field="include")
+    return parts
 
 
 def _with_parts(run: Run, parts: set[str]) -> dict[str, Any]:
-    unknown = parts - {"output", *_PARTS}
-    if unknown:
-        raise InvalidError(Code.BAD_INPUT, f"include does not know {min(unknown)!r}.", field="include")
     answer = RunWithOutputShape.wire(run)
     stored = {part: getattr(run.content, part) for part in _PARTS if part in parts}
     return answer | {part: text for part, text in stored.items() if text is not None}
