@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from corrections.rules.expectations import Expectation
 from corrections.vocabulary import SubjectKind
+from kindgi_site.exact_json import JsonText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,3 +40,31 @@ class VersionDraft:
     kind: str
     description: str = ""
     spec: Mapping[str, Any] = field(default_factory=dict)
+    frozen_agent_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandCaseDraft:
+    """A case added by hand: copied from a run, or with content of its own (contract 15)."""
+
+    expect: Expectation
+    run_id: UUID | None = None
+    agent_version: str | None = None
+    input: JsonText | None = None
+    output: JsonText | None = None
+    context: JsonText | None = None
+    segments: JsonText | None = None
+    calls: JsonText | None = None
+    expert: bool = False
+    note: str = ""
+    source_kind: str = ""
+    source_run_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandCaseChange:
+    """What becomes different in a hand case; None leaves a part as it is."""
+
+    expect: Expectation | None = None
+    expert: bool | None = None
+    note: str | None = None

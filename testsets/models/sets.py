@@ -32,7 +32,10 @@ class TestSet(models.Model):
 
 
 class TestSetVersion(models.Model):
-    """One published version; `major`, `minor`, `patch` are its parts, for ordering."""
+    """One published version; `major`, `minor`, `patch` are its parts, for ordering.
+
+    `frozen_agent_id` names the agent whose live set it froze, if that is how it was made.
+    """
 
     __test__ = False
 
@@ -45,6 +48,7 @@ class TestSetVersion(models.Model):
     kind = models.CharField(_("kind"), max_length=12)
     description = models.TextField(_("description"), blank=True)
     spec = StoredJson()
+    frozen_agent_id = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(_("created"), default=clock.now)
     unregistered_at = models.DateTimeField(_("unregistered"), null=True)
 

@@ -62,6 +62,7 @@ def new_version(*, caller: Caller, draft: VersionDraft) -> TestSetVersion:
         kind=draft.kind,
         description=draft.description,
         spec=JsonText.of(draft.spec),
+        frozen_agent_id=draft.frozen_agent_id,
     )
 
 

@@ -1,0 +1,99 @@
+"""An agent's live test set: its corrections and hand cases, in the order they would be frozen (contract 15)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from corrections.models import Correction
+from corrections.vocabulary import Status, SubjectKind
+from kindgi_site.callers import Action, Caller
+from kindgi_site.workspaces.models import Project
+from kindgi_site.workspaces.permissions import check_project_action
+from kindgi_site.workspaces.queries.projects import project_readable_by
+from testsets.models import HandCase, TestSetVersion
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSet:
+    """One agent's live set in one project; an agent nobody has heard of has an empty one."""
+
+    project: Project
+    agent_id: str
+
+    def corrections(self) -> QuerySet[Correction]:
+        """The live corrections in the set, newest corrected run first, without their copies."""
+        inside = Correction.objects.filter(
+            project=self.project,
+            subject_kind=SubjectKind.AGENT,
+            subject_id=self.agent_id,
+            unregistered_at__isnull=True,
+            copy__is_replay=False,
+            copy__erased_at__isnull=True,
+        )
+        of_end_user = ~Q(participant_id="") | ~Q(participant_slot="")
+        inside = inside.exclude(status=Status.WONT_FIX).exclude(of_end_user, sorted_to="")
+        return inside.order_by("-copy__captured_at", "-id")
+
+    def hand_cases(self) -> QuerySet[HandCase]:
+        """Newest first; those that say nothing yet too."""
+        cases = HandCase.objects.filter(project=self.project, agent_id=self.agent_id, unregistered_at__isnull=True)
+        return cases.order_by("-created_at", "-id")
+
+    def latest_frozen(self) -> TestSetVersion | None:
+        frozen = TestSetVersion.objects.filter(
+            test_set__project=self.project, frozen_agent_id=self.agent_id, unregistered_at__isnull=True
+        )
+        return frozen.select_related("test_set").order_by("-created_at", "-id").first()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A case's place in the set; the set goes from the greatest to the least."""
+
+    at: datetime
+    is_hand: bool
+    id: UUID
+
+
+Member = Correction | HandCase
+
+
+def agent_set_for(caller: Caller, action: Action, project_id: UUID, agent_id: str) -> AgentSet:
+    """NotFoundError unless the project is readable, then ForbiddenError without `action` on it."""
+    project = project_readable_by(caller, project_id)
+    check_project_action(caller, action, project.id)
+    return AgentSet(project, agent_id)
+
+
+def place_of(member: Member) -> Place:
+    if isinstance(member, HandCase):
+        return Place(member.created_at, True, member.id)  # noqa: FBT003 - a place is a plain tuple
+    return Place(member.copy.captured_at, False, member.id)  # noqa: FBT003
+
+
+def members_after(agent_set: AgentSet, after: Place | None, most: int, *, complete_only: bool = False) -> list[Member]:
+    """Up to `most` members of the set from a place on, with their copies joined, in two statements."""
+    corrections = agent_set.corrections().select_related("copy")
+    hand_cases = agent_set.hand_cases()
+    if complete_only:
+        hand_cases = hand_cases.filter(is_incomplete=False)
+    if after is not None:
+        same_time = Q(copy__captured_at=after.at) & (Q() if after.is_hand else Q(id__lt=after.id))
+        corrections = corrections.filter(Q(copy__captured_at__lt=after.at) | same_time)
+        hand_same = Q(created_at=after.at, id__lt=after.id) if after.is_hand else Q(pk__in=[])
+        hand_cases = hand_cases.filter(Q(created_at__lt=after.at) | hand_same)
+    members: list[Member] = [*corrections[:most], *hand_cases[:most]]
+    return sorted(members, key=place_of, reverse=True)[:most]
+
+
+def in_chunks(agent_set: AgentSet, most: int, chunk: int) -> Iterator[list[Member]]:
+    """The complete members of the set in order, `chunk` at a time, at most `most` of them."""
+    after: Place | None = None
+    left = most
+    while left and (members := members_after(agent_set, after, min(chunk, left), complete_only=True)):
+        yield members
+        left -= len(members)
+        after = place_of(members[-1])
