@@ -1,20 +1,34 @@
 """Query parameters that narrow lists, for /v1 and for pages."""
 
+import re
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import django_filters
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from corrections.models import Correction, Run
+from corrections.drafts import RuleWhen
+from corrections.models import CorrectingItem, Correction, Run
 from corrections.models.runs import AGENT_TURN_FLOW
+from corrections.permissions import may_speak_for
 from corrections.queries.corrections import as_uuid
-from corrections.vocabulary import LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict
+from corrections.queries.queue import items_by_rule, items_of, items_open_to, items_wanting, live_groups_in
+from corrections.rules.queue import check_sample, checked_when
+from corrections.vocabulary import ItemState, LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict
 from kindgi_site.api.bodies import moment_of, uuid_of
+from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, InvalidError
+from kindgi_site.workspaces.models import Project
+
+DEFAULT_LAST = 100
+MAX_LAST = 500
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+_DIGITS = re.compile(r"[0-9]{1,9}")
 
 
 class MomentField(forms.CharField):
@@ -201,3 +215,88 @@ class CorrectionFilter(WireFilterSet):
 
     def of_experts(self, corrections: QuerySet[Correction], _name: str, value: str) -> QuerySet[Correction]:
         return corrections.filter(expert=value == "true")
+
+
+class QueueFilter(WireFilterSet):
+    """The filters of the correcting queue (contract 18.4)."""
+
+    state = django_filters.ChoiceFilter(choices=_choices(*ItemState))
+    agentId = ExactTextFilter(method="of_agent")
+    ruleId = ExactTextFilter(method="of_rule")
+    correctorGroupId = ExactTextFilter(method="wanting")
+    forMe = TrueFalseFilter(method="for_caller")
+    addedAfter = MomentFilter(field_name="added_at", lookup_expr="gt")
+    closedAfter = MomentFilter(field_name="closed_at", lookup_expr="gt")
+
+    class Meta:
+        model = CorrectingItem
+        fields: list[str] = []
+
+    def __init__(self, data: QueryDict, *, caller: Caller, project: Project) -> None:
+        super().__init__(data, items_of(project))
+        self.caller, self.project = caller, project
+
+    def of_agent(self, items: QuerySet[CorrectingItem], _name: str, agent_id: str) -> QuerySet[CorrectingItem]:
+        return items.filter(subject_kind=SubjectKind.AGENT, subject_id=agent_id)
+
+    def of_rule(self, items: QuerySet[CorrectingItem], _name: str, rule_id: str) -> QuerySet[CorrectingItem]:
+        return items_by_rule(items, key) if (key := as_uuid(rule_id)) else items.none()
+
+    def wanting(self, items: QuerySet[CorrectingItem], _name: str, group_id: str) -> QuerySet[CorrectingItem]:
+        return items_wanting(items, [key]) if (key := as_uuid(group_id)) else items.none()
+
+    def for_caller(self, items: QuerySet[CorrectingItem], _name: str, value: str) -> QuerySet[CorrectingItem]:
+        if value != "true":
+            return items
+        mine = [group.id for group in live_groups_in(self.project) if may_speak_for(self.caller, group)]
+        return items_open_to(items, mine)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewQuery:
+    """What a preview of a correcting rule asks (contract 18.2). `sample` None: as the rule says, else everything."""
+
+    when: RuleWhen
+    sample: float | None
+    last: int
+    rule_id: str
+
+    PARAMETERS: ClassVar = ("agentIds", "flowIds", "versions", "status", "includeDryRuns", "sample", "last", "ruleId")
+
+
+def preview_query(query: QueryDict) -> PreviewQuery:
+    """InvalidError `bad-input` for the first parameter that means nothing; an empty one counts as left out."""
+    dry_runs = query.get("includeDryRuns") or "false"
+    when = RuleWhen(
+        agent_ids=_listed(query, "agentIds"),
+        flow_ids=_listed(query, "flowIds"),
+        versions=_listed(query, "versions"),
+        status=_listed(query, "status"),
+        include_dry_runs=dry_runs == "true",
+    )
+    checked_when(when)
+    if dry_runs not in ("true", "false"):
+        raise InvalidError(Code.BAD_INPUT, "includeDryRuns is true or false.", field="includeDryRuns")
+    return PreviewQuery(when=when, sample=_sample(query), last=_last(query), rule_id=query.get("ruleId", ""))
+
+
+def _listed(query: QueryDict, name: str) -> tuple[str, ...]:
+    return tuple(word for value in query.getlist(name) for word in value.split(",") if word)
+
+
+def _sample(query: QueryDict) -> float | None:
+    text = query.get("sample", "")
+    if not text:
+        return None
+    # What is no number is refused as one that is out of bounds.
+    sample = float(text) if _DECIMAL.fullmatch(text) else 0.0
+    check_sample(sample)
+    return sample
+
+
+def _last(query: QueryDict) -> int:
+    text = query.get("last") or str(DEFAULT_LAST)
+    last = int(text) if _DIGITS.fullmatch(text) else 0
+    if not 1 <= last <= MAX_LAST:
+        raise InvalidError(Code.BAD_INPUT, f"last is a whole number from 1 to {MAX_LAST}.", field="last")
+    return last

@@ -2,8 +2,17 @@
 
 from django.urls import path
 
+from corrections.api.correcting_rules import (
+    CorrectingRulePreviewView,
+    CorrectingRuleResultsView,
+    CorrectingRulesView,
+    CorrectingRuleVersionsView,
+    CorrectingRuleView,
+    StopCorrectingRuleView,
+)
 from corrections.api.erasure import ErasuresView, ErasureView, RunErasureView
 from corrections.api.groups import GroupsView, GroupView, UnregisterGroupView
+from corrections.api.queue import CorrectingQueueView, DismissItemView, ReopenItemView
 from corrections.api.views import (
     CorrectionHistoryView,
     CorrectionLinkView,
@@ -17,7 +26,19 @@ from corrections.api.views import (
     UnregisterCorrectionView,
 )
 
+_RULES = "projects/<str:project_id>/correcting-rules"
+_QUEUE = "projects/<str:project_id>/correcting-queue"
+
 urlpatterns = [
+    path(_RULES, CorrectingRulesView.as_view(), name="correcting_rules"),
+    path(f"{_RULES}/preview", CorrectingRulePreviewView.as_view(), name="correcting_rule_preview"),
+    path(f"{_RULES}/<str:rule_id>", CorrectingRuleView.as_view(), name="correcting_rule"),
+    path(f"{_RULES}/<str:rule_id>/unregister", StopCorrectingRuleView.as_view(), name="correcting_rule_unregister"),
+    path(f"{_RULES}/<str:rule_id>/versions", CorrectingRuleVersionsView.as_view(), name="correcting_rule_versions"),
+    path(f"{_RULES}/<str:rule_id>/results", CorrectingRuleResultsView.as_view(), name="correcting_rule_results"),
+    path(_QUEUE, CorrectingQueueView.as_view(), name="correcting_queue"),
+    path(f"{_QUEUE}/<str:run_id>/dismiss", DismissItemView.as_view(), name="correcting_item_dismiss"),
+    path(f"{_QUEUE}/<str:run_id>/reopen", ReopenItemView.as_view(), name="correcting_item_reopen"),
     path("corrector-groups", GroupsView.as_view(), name="groups"),
     path("corrector-groups/<str:group_id>", GroupView.as_view(), name="group"),
     path("corrector-groups/<str:group_id>/unregister", UnregisterGroupView.as_view(), name="group_unregister"),

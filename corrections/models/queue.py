@@ -27,9 +27,7 @@ class CorrectingRule(models.Model):
         verbose_name = _("correcting rule")
         verbose_name_plural = _("correcting rules")
         indexes: ClassVar = [
-            Index(
-                fields=["project", "created_at", "id"], condition=Q(unregistered_at__isnull=True), name="live_rules"
-            ),
+            Index(fields=["project", "created_at", "id"], condition=Q(unregistered_at__isnull=True), name="live_rules"),
         ]
 
     def __str__(self) -> str:

@@ -94,13 +94,17 @@ def checked_rule(draft: RuleDraft) -> RuleDraft:
         raise refusal(f"name has 1 to {MAX_NAME} characters.", "name")
     if not is_storable(checked.name):
         raise refusal("name holds a character that cannot be stored.", "name")
-    if not 0 < checked.sample <= 1:
-        raise refusal("sample is a number above 0, at most 1.", "sample")
+    check_sample(checked.sample)
     if checked.max_open is not None and not 1 <= checked.max_open <= MAX_OPEN:
         raise refusal(f"maxOpen is a whole number from 1 to {MAX_OPEN}.", "maxOpen")
     if checked.group_id is not None and is_blank(checked.group_id):
         raise refusal("correctorGroupId is an id, not an empty text.", "correctorGroupId")
     return checked
+
+
+def check_sample(sample: float) -> None:
+    if not 0 < sample <= 1:
+        raise refusal("sample is a number above 0, at most 1.", "sample")
 
 
 def checked_when(when: RuleWhen) -> RuleWhen:
@@ -111,7 +115,8 @@ def checked_when(when: RuleWhen) -> RuleWhen:
         raise refusal("Name agentIds or flowIds, not both.", "flowIds")
     if any(status != RunStatus.COMPLETED for status in when.status):
         raise refusal("status may only hold completed.", "status")
-    return replace(when, **{name: tuple(dict.fromkeys(getattr(when, name))) for name in _LISTS.values()})
+    once: dict[str, Any] = {name: tuple(dict.fromkeys(getattr(when, name))) for name in _LISTS.values()}
+    return replace(when, **once)
 
 
 def _check_list(entries: tuple[str, ...], name: str) -> None:

@@ -14,6 +14,7 @@ from django.db.models.functions import Cast
 
 from corrections.models import Correction, CorrectionEvent, Erasure, Run, RunContent, RunCopy, RunTool
 from corrections.queries.runs import run_not_found
+from corrections.services.queue import erase_items
 from kindgi_site import clock
 from kindgi_site.callers import Caller
 from kindgi_site.stored_json import JsonText
@@ -112,6 +113,7 @@ def _cleared(workspace_id: UUID, run_ids: Sequence[UUID], at: Any) -> Counts:
         "runs": runs.filter(erased_at__isnull=True).update(segments=None, erased_at=at, updated_at=at),
         "copies": copies.update(**nothing, segments=None, called_tools=None, erased_at=at),
         "corrections": _clear_corrections(corrections, at),
+        "queue": erase_items(workspace_id, run_ids),
         "answers": withhold_answers(workspace_id, [str(run_id) for run_id in run_ids]),
     }
     for effect in EFFECTS:

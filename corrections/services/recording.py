@@ -12,11 +12,13 @@ from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall
 from corrections.models import Correction, CorrectionEvent, CorrectorGroup, Run, RunContent, RunCopy
 from corrections.queries.corrections import as_uuid
 from corrections.queries.groups import groups_covering
+from corrections.queries.queue import item_state_of
 from corrections.queries.runs import run_not_found
 from corrections.rules.drafts import check_draft, check_pointers
 from corrections.rules.sorting import sort
 from corrections.services.copies import copy_of
-from corrections.vocabulary import RunStatus, Status, Verdict
+from corrections.services.queue import settle_item
+from corrections.vocabulary import ItemState, RunStatus, Status, Verdict
 from kindgi_site import clock, exact_json
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError, GoneError, InvalidError
@@ -43,7 +45,7 @@ def record_correction(*, caller: Caller, run_id: str | UUID, draft: CorrectionDr
     _check_correctable(run, copy)
     group = _checked_group(caller, run, draft.corrector_group_id)
     is_first = copy is None
-    copy = copy or copy_of(run, RunContent.objects.get(run=run))
+    copy = copy or _fresh_copy(run)
     _check_items(draft, copy)
 
     if is_first:
@@ -51,6 +53,8 @@ def record_correction(*, caller: Caller, run_id: str | UUID, draft: CorrectionDr
     correction = _corrected(caller, copy, group, draft)
     _supersede_earlier(caller, correction, getattr(copy, "earlier_id", None), getattr(copy, "earlier_status", ""))
     correction.save(force_insert=True)
+    if _may_move_item(copy):
+        settle_item(run.workspace_id, run.run_id)
     record_write(caller, "corrections.create", "correction", correction.id, _fields_said(draft))
     return correction
 
@@ -74,10 +78,29 @@ def _stored_copy(caller: Caller, run: Run, draft: CorrectionDraft) -> RunCopy | 
         unregistered_at__isnull=True,
     )
     copies = RunCopy.objects.filter(workspace=run.workspace_id, run_id=run.run_id).annotate(
-        earlier_id=Subquery(live.values("id")[:1]), earlier_status=Subquery(live.values("status")[:1])
+        earlier_id=Subquery(live.values("id")[:1]),
+        earlier_status=Subquery(live.values("status")[:1]),
+        item_state=item_state_of(run),
     )
     unread = ["input", "context", "calls", "called_tools"] + ([] if _has_pointers(draft) else ["output"])
     return copies.defer(*unread).first()
+
+
+def _fresh_copy(run: Run) -> RunCopy:
+    content = RunContent.objects.annotate(item_state=item_state_of(run)).get(run=run)
+    copy = copy_of(run, content)
+    copy.item_state = content.item_state  # type: ignore[attr-defined]
+    return copy
+
+
+def _may_move_item(copy: RunCopy) -> bool:
+    """Whether the run stands in the correcting queue in a state that the new correction may change.
+
+    The state was read beside something else once the run's row was held: most runs are in no queue.
+    """
+    state, earlier_id = copy.item_state, getattr(copy, "earlier_id", None)  # type: ignore[attr-defined]
+    # Only a maker who spoke for another group before can leave a rule without what it wanted.
+    return state == ItemState.OPEN or (state == ItemState.CORRECTED and earlier_id is not None)
 
 
 def _check_correctable(run: Run, copy: RunCopy | None) -> None:

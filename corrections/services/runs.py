@@ -8,6 +8,7 @@ from corrections.queries.runs import run_not_found
 from corrections.rules.calls import calls_made
 from corrections.rules.drafts import MAX_TOOL, refusal
 from corrections.rules.runs import check_run
+from corrections.services.queue import look_at_run
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError, GoneError
@@ -55,13 +56,20 @@ def ingest_run(*, caller: Caller, draft: RunDraft) -> tuple[Run, bool]:
             if run is None:
                 raise
         else:
-            record_write(caller, "runs.put", "run", run.run_id)
+            _stored(caller, run)
             return run, True
     _check_replaceable(caller, run, draft)
     if not run.is_terminal and not _says_the_same(run, draft):
         _replace(run, draft)
-        record_write(caller, "runs.put", "run", run.run_id)
+        _stored(caller, run)
     return run, False
+
+
+def _stored(caller: Caller, run: Run) -> None:
+    """What goes with every new state of a run. It gets only one terminal one, so the rules look at it once."""
+    record_write(caller, "runs.put", "run", run.run_id)
+    if run.is_terminal:
+        look_at_run(run)
 
 
 def _locked(caller: Caller, draft: RunDraft) -> Run | None:

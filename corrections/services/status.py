@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.db import transaction
 
 from corrections.marks import VersionMark
-from corrections.models import Correction
+from corrections.models import Correction, Run
 from corrections.permissions import may_decide_as_owner
 from corrections.queries.corrections import as_uuid, correction_not_found, corrections_readable_by
 from corrections.rules.drafts import refusal
@@ -23,6 +23,7 @@ from corrections.rules.transitions import (
     wished_state,
 )
 from corrections.services.history import step
+from corrections.services.queue import reopen_unmet_item
 from corrections.vocabulary import LinkKind, SortedTo, Status
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
@@ -111,13 +112,19 @@ def unlink_correction(*, caller: Caller, correction_id: str) -> Correction:
 
 @transaction.atomic
 def remove_correction(*, caller: Caller, correction_id: str) -> Correction:
-    """Take a correction back for good; a removed one is not there to be removed: NotFoundError."""
+    """Take a correction back for good; a removed one is not there to be removed: NotFoundError.
+
+    Holds the run's row, as recording does, so that what the run's item of the queue then wants is counted right.
+    """
+    _hold_run(caller, correction_id)
     correction = _locked(caller, correction_id, live_only=True)
 
     def remove_it(at: datetime) -> None:
         correction.unregistered_at = at
 
-    return _moved(caller, correction, Event.UNREGISTER, "unregister", also=remove_it)
+    removed = _moved(caller, correction, Event.UNREGISTER, "unregister", also=remove_it)
+    reopen_unmet_item(removed.workspace_id, removed.run_id)
+    return removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +153,15 @@ def apply_verdict(correction: Correction, verdict: Verdict) -> bool:
     action = "reopened" if row.marks == Marks.REOPEN else "fixed"
     step(correction, action, came_from=came_from, cause=verdict.cause).save(force_insert=True)
     return True
+
+
+def _hold_run(caller: Caller, correction_id: str) -> None:
+    """Before the correction's own row, as recording holds them in this order."""
+    key = as_uuid(correction_id)
+    if key is not None:
+        theirs = corrections_readable_by(caller).filter(id=key).order_by().values("run_id")
+        runs = Run.objects.select_for_update(no_key=True).filter(workspace=caller.workspace_id, run_id__in=theirs)
+        list(runs.values_list("id", flat=True))
 
 
 def _locked(caller: Caller, correction_id: str, *, live_only: bool = False) -> Correction:

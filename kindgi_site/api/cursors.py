@@ -114,16 +114,46 @@ class Paging:
         if self.after is not None:
             queryset = queryset.filter(_older(time_field, self.after))
         rows = list(queryset.order_by(f"-{time_field}", "-id")[: self.limit + 1])
-        return self.page(rows, wire, lambda row: [getattr(row, time_field).isoformat(), str(row.pk)])
+        return self.page(rows, wire, lambda row: time_place(getattr(row, time_field), row.pk))
+
+    def oldest(self, queryset: QuerySet[Row], *, time_field: str, id_field: str) -> list[Row]:
+        """Up to `limit + 1` rows of a queryset ordered by a time, then an id, for `page` and `time_place`."""
+        if self.after is not None:
+            at, row_id = _time_and_id(self.after)
+            later = Q(**{f"{time_field}__gt": at}) | Q(**{f"{id_field}__gt": row_id})
+            queryset = queryset.filter(Q(**{f"{time_field}__gte": at}) & later)
+        return list(queryset.order_by(time_field, id_field)[: self.limit + 1])
+
+    def highest(self, queryset: QuerySet[Row], *, number_field: str) -> list[Row]:
+        """Up to `limit + 1` rows of a queryset ordered by a number descending; a row's position is the number."""
+        if self.after is not None:
+            queryset = queryset.filter(**{f"{number_field}__lt": _number(self.after)})
+        return list(queryset.order_by(f"-{number_field}")[: self.limit + 1])
+
+
+def time_place(at: datetime, row_id: object) -> Position:
+    """The position of a row in an order of time."""
+    return [at.isoformat(), str(row_id)]
 
 
 def _older(time_field: str, after: Position) -> Q:
-    try:
-        at, row_id = datetime.fromisoformat(after[0]), after[1]
-    except (ValueError, IndexError):
-        raise _refused("This cursor is for another list.") from None
+    at, row_id = _time_and_id(after)
     # The first condition alone lets an index on the time be used as a range.
     return Q(**{f"{time_field}__lte": at}) & (Q(**{f"{time_field}__lt": at}) | Q(id__lt=row_id))
+
+
+def _time_and_id(after: Position) -> tuple[datetime, str]:
+    try:
+        return datetime.fromisoformat(after[0]), after[1]
+    except (ValueError, IndexError):
+        raise _refused("This cursor is for another list.") from None
+
+
+def _number(after: Position) -> int:
+    try:
+        return int(after[0])
+    except (ValueError, IndexError):
+        raise _refused("This cursor is for another list.") from None
 
 
 def _refused(why: str) -> InvalidError:
