@@ -169,6 +169,9 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["kindgi_site.api.schema.finish_document"],
 }
 
+# A Python callable that says whether a new answer is right where nobody did, e.g. testsets.judges.ask_model.
+TEST_JUDGE = env_str("TEST_JUDGE", "")
+
 LOG_LEVEL = env_str("LOG_LEVEL", "INFO")
 LOGGING = {
     "version": 1,

@@ -9,6 +9,7 @@ from uuid import UUID
 from corrections.rules.expectations import Expectation
 from corrections.vocabulary import SubjectKind
 from kindgi_site.exact_json import JsonText
+from testsets.rules.sampling import Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +69,54 @@ class HandCaseChange:
     expect: Expectation | None = None
     expert: bool | None = None
     note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveChangeDraft:
+    """A pin, an unpin or a move of Latest, and the corrections it is said to fix (contract 16.1, decision 3)."""
+
+    action: str
+    version: str | None = None
+    reason: str = ""
+    at: datetime | None = None
+    fixes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRunDraft:
+    """A test run to be started (contract 17.1). `sample_as_sent` is the wire's object."""
+
+    __test__ = False
+
+    project_id: UUID
+    subject_kind: SubjectKind
+    subject_id: str
+    subject_version: str | None
+    set_version: str | None = None
+    dry_run: bool = False
+    correlation_id: str = ""
+    baseline: str = "recorded"
+    reads: str = "recorded"
+    repetitions: int = 1
+    k: int = 10
+    group_weights: str = "as-recorded"
+    sample: Sample | None = None
+    sample_as_sent: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputDraft:
+    """What one repetition of a case gave: an output, or that it was stopped, or an error."""
+
+    case_id: str
+    repetition: int = 0
+    run_id: str = ""
+    output: JsonText | None = None
+    calls: JsonText | None = None
+    answer: JsonText | None = None
+    model: JsonText | None = None
+    diverged: bool = False
+    refused_writes: int = 0
+    stopped: JsonText | None = None
+    error: str = ""
+    fingerprint: str = ""

@@ -103,7 +103,10 @@ class TestRunCase(models.Model):
 
 
 class TestRunOutput(models.Model):
-    """What one repetition of a case gave. `fingerprint` is of the whole entry as canonical JSON."""
+    """What one repetition of a case gave. `fingerprint` is of the whole entry as canonical JSON.
+
+    `answer` is the verdict handed in with it, `judged` the configured judge's: both `{verdict, reason?}`.
+    """
 
     __test__ = False
 
@@ -114,6 +117,7 @@ class TestRunOutput(models.Model):
     output = StoredJson(null=True)
     calls = StoredJson(null=True)
     answer = StoredJson(null=True)
+    judged = StoredJson(null=True)
     model = StoredJson(null=True)
     diverged = models.BooleanField(default=False)
     refused_writes = models.PositiveIntegerField(default=0)

@@ -9,7 +9,7 @@ from corrections.rules.calls import Call, calls_made, listed
 from corrections.rules.outputs import Item, answer_of, items_of
 from corrections.rules.pointers import MISSING
 from corrections.rules.weights import AnswerPlace, ItemSum, answer_place
-from corrections.vocabulary import SubjectKind, Verdict
+from corrections.vocabulary import Verdict
 from kindgi_site.exact_json import canonical
 from testsets.rules.cases import Case
 from testsets.rules.changes import Changes, changes
@@ -285,8 +285,8 @@ def _may_be_ranked(leaning: _Leaning, recorded: Sequence[Item], place: AnswerPla
 def _calls_of(subject_kind: str, submission: Submission) -> list[Call] | None:
     if submission.calls is not None:
         return list(listed(submission.calls))
-    # A flow's calls stand in its context, which is not handed in with an output.
-    return calls_made(subject_kind, submission.output, None, None) if subject_kind == SubjectKind.AGENT else None
+    # A flow's calls stand in its context, which is not handed in with an output: they are unknown then.
+    return calls_made(subject_kind, submission.output, None, None)
 
 
 def _over_repetitions(repetitions: Sequence[Parts]) -> Parts:

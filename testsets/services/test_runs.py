@@ -1,0 +1,262 @@
+"""Start a test run, take outputs in, and end it (contract 17.1, 17.3)."""
+
+import hashlib
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from corrections.rules.drafts import refusal
+from corrections.rules.weights import read_item_sum
+from kindgi_site import clock
+from kindgi_site.callers import Action, Caller
+from kindgi_site.errors import Code, ConflictError, InvalidError, UnprocessableError
+from kindgi_site.exact_json import canonical
+from kindgi_site.workspaces.permissions import check_project_action
+from kindgi_site.workspaces.services.audit import record_write
+from testsets.drafts import OutputDraft, TestRunDraft
+from testsets.models import TestCase, TestRun, TestRunCase, TestRunOutput, TestSet, TestSetVersion
+from testsets.queries.sets import cases_of, latest_of, set_readable_by, version_readable_by
+from testsets.queries.test_runs import run_cases, test_run_readable_by
+from testsets.rules.sampling import Sample, Sampled, sampled, was_doubted
+from testsets.services.grading import finish, finish_rescore
+from testsets.services.judging import judged
+from testsets.services.sets import CORRECTIONS
+
+RUNNING, COMPLETED, FAILED, CANCELLED = "running", "completed", "failed", "cancelled"
+TERMINAL = frozenset({COMPLETED, FAILED, CANCELLED})
+MAX_OUTPUTS = 100
+
+
+@transaction.atomic
+def start_test_run(*, caller: Caller, set_name: str, draft: TestRunDraft) -> TestRun:
+    """Fix the list of cases and wait for their outputs; a dry run is over at once, with nothing graded."""
+    test_set = set_readable_by(caller, set_name)
+    check_project_action(caller, Action.EXECUTE, test_set.project_id)
+    check_project_action(caller, Action.WRITE, draft.project_id)
+    version = _version_to_grade(caller, test_set, draft)
+    cases, erased = _cases_to_grade(version, draft.sample)
+    _check_startable(draft, cases)
+    at = clock.now()
+    run = TestRun.objects.create(
+        workspace_id=caller.workspace_id,
+        project_id=draft.project_id,
+        version=version,
+        subject_kind=draft.subject_kind,
+        subject_id=draft.subject_id,
+        subject_version=draft.subject_version or "",
+        status=COMPLETED if draft.dry_run else RUNNING,
+        dry_run=draft.dry_run,
+        repetitions=draft.repetitions,
+        k=draft.k,
+        group_weights=draft.group_weights,
+        reads=draft.reads,
+        sample=draft.sample_as_sent,
+        correlation_id=draft.correlation_id,
+        remaining=0 if draft.dry_run else len(cases) * draft.repetitions,
+        erased_cases=erased,
+        requested_by_kind=caller.kind,
+        requested_by_id=caller.id,
+        started_at=at,
+        completed_at=at if draft.dry_run else None,
+    )
+    TestRunCase.objects.bulk_create(
+        [TestRunCase(test_run=run, frozen=case, position=case.position, case_id=case.case_id) for case in cases],
+        batch_size=500,
+    )
+    record_write(caller, "test-runs.start", "test-run", run.id, ["testSetVersion", "subject"])
+    return run
+
+
+@transaction.atomic
+def submit_outputs(*, caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft]) -> tuple[TestRun, int]:
+    """Take outputs in, all of them or none; returns (the run, how many were accepted).
+
+    Holds the run's row. The same output again is accepted silently, another one refused. An
+    erased case's output is dropped. The last output finishes the run.
+    """
+    run = _locked(caller, run_id, Action.EXECUTE)
+    _check_running(run)
+    cases = _named_cases(run, outputs)
+    known = _known_outputs(cases)
+    fresh: list[TestRunOutput] = []
+    for output in outputs:
+        case = cases[output.case_id]
+        if case.erased_at is None and _is_new(known, case, output):
+            fresh.append(_row(case, output))
+    TestRunOutput.objects.bulk_create(judged(fresh, cases.values()))
+    run.remaining -= len(fresh)
+    if run.remaining == 0:
+        finish(run)
+    else:
+        run.save(update_fields=["remaining"])
+    record_write(caller, "test-runs.submit", "test-run", run.id, ["outputs"])
+    return run, len(outputs)
+
+
+@transaction.atomic
+def complete_test_run(*, caller: Caller, run_id: UUID) -> TestRun:
+    """End a run as it stands: a case without an output is an error."""
+    run = _locked(caller, run_id, Action.EXECUTE)
+    _check_running(run)
+    finish(run)
+    record_write(caller, "test-runs.complete", "test-run", run.id, ["status"])
+    return run
+
+
+@transaction.atomic
+def cancel_test_run(*, caller: Caller, run_id: UUID, reason: str = "") -> TestRun:
+    run = _locked(caller, run_id, Action.WRITE)
+    _check_running(run)
+    run.status, run.cancel_reason, run.completed_at = CANCELLED, reason, clock.now()
+    run.save(update_fields=["status", "cancel_reason", "completed_at"])
+    record_write(caller, "test-runs.cancel", "test-run", run.id, ["status"])
+    return run
+
+
+@transaction.atomic
+def rescore_test_run(*, caller: Caller, run_id: UUID, project_id: UUID | None = None) -> TestRun:
+    """A new run over the submitted outputs, with what people said since of the runs behind them."""
+    old = _locked(caller, run_id, Action.ADMIN)
+    check_project_action(caller, Action.WRITE, project_id or old.project_id)
+    if old.status != COMPLETED or old.dry_run or old.version.kind != CORRECTIONS:
+        raise ConflictError(
+            Code.TEST_RUN_NOT_RESCORABLE, "Only a completed comparison can be scored again.", status=old.status
+        )
+    new = _copied(old, project_id or old.project_id, caller)
+    finish_rescore(new, old)
+    record_write(caller, "test-runs.rescore", "test-run", new.id, ["rescoreOf"])
+    return new
+
+
+def _copied(old: TestRun, project_id: UUID, caller: Caller) -> TestRun:
+    return TestRun.objects.create(
+        workspace_id=old.workspace_id,
+        project_id=project_id,
+        version=old.version,
+        subject_kind=old.subject_kind,
+        subject_id=old.subject_id,
+        subject_version=old.subject_version,
+        status=RUNNING,
+        repetitions=old.repetitions,
+        k=old.k,
+        group_weights=old.group_weights,
+        reads=old.reads,
+        sample=old.sample,
+        correlation_id=old.correlation_id,
+        erased_cases=old.erased_cases,
+        rescore_of=old,
+        requested_by_kind=caller.kind,
+        requested_by_id=caller.id,
+        started_at=clock.now(),
+    )
+
+
+def _version_to_grade(caller: Caller, test_set: TestSet, draft: TestRunDraft) -> TestSetVersion:
+    if draft.set_version is None:
+        version = latest_of(test_set)
+    else:
+        version = version_readable_by(caller, test_set.name, draft.set_version)
+    if version.kind != CORRECTIONS:
+        raise UnprocessableError(
+            Code.DISPATCHER_NOT_REGISTERED,
+            f"This server cannot grade test sets of kind {version.kind}.",
+            testSetKind=version.kind,
+        )
+    return version
+
+
+def _cases_to_grade(version: TestSetVersion, sample: Sample | None) -> tuple[list[TestCase], int]:
+    """(the cases of the run, how many were left out because they are erased)."""
+    every = list(cases_of(version).defer("called_tools") if sample else cases_of(version).defer("wire", "called_tools"))
+    cases = [case for case in every if case.erased_at is None]
+    erased = len(every) - len(cases)
+    if sample is not None:
+        taken = set(sampled([_as_sampled(case) for case in cases], sample))
+        cases = [case for case in cases if case.case_id in taken]
+    return cases, erased
+
+
+def _as_sampled(case: TestCase) -> Sampled:
+    assert case.wire is not None
+    return Sampled(case.case_id, was_doubted(map(read_item_sum, case.wire.value["items"])))
+
+
+def _check_startable(draft: TestRunDraft, cases: Sequence[TestCase]) -> None:
+    problems = (
+        (draft.subject_version is None, "Name the version of the agent or flow to be graded."),
+        (not cases, "There is no case in this version to grade."),
+        (draft.baseline != "recorded", "The baseline can only be what was recorded."),
+    )
+    for is_so, message in problems:
+        if is_so:
+            raise InvalidError(Code.DISPATCHER_INPUT_INVALID, message)
+
+
+def _locked(caller: Caller, run_id: UUID, action: Action) -> TestRun:
+    run = test_run_readable_by(caller, run_id)
+    check_project_action(caller, action, run.version.test_set.project_id)
+    locked = TestRun.objects.select_for_update(of=("self",)).select_related("version__test_set")
+    return locked.get(id=run.id)
+
+
+def _check_running(run: TestRun) -> None:
+    if run.status in TERMINAL:
+        raise ConflictError(
+            Code.TEST_RUN_ALREADY_TERMINAL, "This test run is over.", runId=str(run.id), status=run.status
+        )
+
+
+def _named_cases(run: TestRun, outputs: Sequence[OutputDraft]) -> dict[str, TestRunCase]:
+    names = {output.case_id for output in outputs}
+    cases = {case.case_id: case for case in run_cases(run).filter(case_id__in=names).select_related("frozen")}
+    for output in outputs:
+        if output.case_id not in cases:
+            raise refusal(f"There is no case {output.case_id!r} in this test run.", "outputs")
+        if output.repetition >= run.repetitions:
+            raise refusal(f"This test run has {run.repetitions} repetitions, counted from 0.", "outputs")
+    return cases
+
+
+def _known_outputs(cases: dict[str, TestRunCase]) -> dict[tuple[UUID, int], str]:
+    rows = TestRunOutput.objects.filter(run_case__in=[case.id for case in cases.values()])
+    return {(case, number): mark for case, number, mark in rows.values_list("run_case", "repetition", "fingerprint")}
+
+
+def _is_new(known: dict[tuple[UUID, int], str], case: TestRunCase, output: OutputDraft) -> bool:
+    place = (case.id, output.repetition)
+    stored = known.setdefault(place, "")
+    if not stored:
+        known[place] = output.fingerprint
+        return True
+    if stored != output.fingerprint:
+        raise ConflictError(
+            Code.TEST_RUN_OUTPUT_EXISTS,
+            "Another output of this case was handed in for this repetition.",
+            caseId=output.case_id,
+            repetition=output.repetition,
+        )
+    return False
+
+
+def _row(case: TestRunCase, output: OutputDraft) -> TestRunOutput:
+    return TestRunOutput(
+        run_case=case,
+        repetition=output.repetition,
+        run_id=output.run_id,
+        output=output.output,
+        calls=output.calls,
+        answer=output.answer,
+        model=output.model,
+        diverged=output.diverged,
+        refused_writes=output.refused_writes,
+        stopped=output.stopped,
+        error=output.error,
+        fingerprint=output.fingerprint,
+    )
+
+
+def fingerprint_of(entry: dict[str, object]) -> str:
+    """Of an output as it was handed in, by value: spacing and the order of keys do not matter."""
+    said = {name: value for name, value in entry.items() if name not in ("caseId", "repetition")}
+    return hashlib.sha256(canonical(said).encode("utf-8", "surrogatepass")).hexdigest()
