@@ -40,14 +40,14 @@ class RunPageFilter(django_filters.FilterSet):
     """Built with the caller, whose projects it offers and whose corrections are `mine`."""
 
     text = django_filters.CharFilter(label=_("Text in input or output"), method="with_text")
-    project = django_filters.ModelChoiceFilter(label=_("Project"), queryset=_projects, empty_label=_("any project"))
     subject = django_filters.CharFilter(label=_("Agent or flow"), field_name="subject_id")
     version = django_filters.CharFilter(label=_("Version"), field_name="subject_version")
-    status = django_filters.ChoiceFilter(label=_("Status"), choices=STATUSES, empty_label=_("any status"))
     corrected = django_filters.ChoiceFilter(
         label=_("Corrections"), choices=CORRECTED, empty_label=_("corrected or not"), method="by_correction"
     )
+    status = django_filters.ChoiceFilter(label=_("Status"), choices=STATUSES, empty_label=_("any status"))
     tool = django_filters.CharFilter(label=_("Tool called"), method="calling")
+    project = django_filters.ModelChoiceFilter(label=_("Project"), queryset=_projects, empty_label=_("any project"))
     since = django_filters.DateFilter(label=_("From"), field_name="created_at", lookup_expr="date__gte")
     until = django_filters.DateFilter(label=_("To"), field_name="created_at", lookup_expr="date__lte")
 

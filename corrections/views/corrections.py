@@ -1,5 +1,6 @@
 """Say what was right or wrong about a run."""
 
+from http import HTTPStatus
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -27,11 +28,11 @@ def correction_create(request: PageRequest, run_id: UUID) -> HttpResponse:
     opened = OpenRun.of(request.caller, run_id, _query(request))
     form = opened.form(request.POST)
     if not form.is_valid():
-        return _panel(request, opened, form, status=422)
+        return _panel(request, opened, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         record_correction(caller=request.caller, run_id=run_id, draft=form.draft())
     except InvalidError as refusal:
-        return _panel(request, opened, form, problems=[refusal.message], status=422)
+        return _panel(request, opened, form, problems=[refusal.message], status=HTTPStatus.UNPROCESSABLE_ENTITY)
     if not wants_fragment(request):
         return redirect(opened.url("run_detail") + "#history")
     saved = OpenRun.of(request.caller, run_id, opened.query)
@@ -67,9 +68,10 @@ def _panel(
     form: CorrectionForm,
     *,
     problems: list[str] | None = None,
-    status: int = 200,
+    status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
-    context = opened.panel_context(form, problems or [])
+    is_refused = status != HTTPStatus.OK or request.POST.get("step") == "check"
+    context = opened.panel_context(form, problems or [], is_refused=is_refused)
     if not wants_fragment(request):
         context |= opened.head_context() | _neighbours(request, opened)
     return render_page(request, PAGE, fragment=PANEL, context=context, status=status)

@@ -103,13 +103,15 @@ class OpenRun:
         address = reverse(f"corrections:{name}", args=[self.run_id, *args])
         return f"{address}?{self.query}" if self.query else address
 
-    def panel_context(self, form: CorrectionForm, problems: Sequence[str] = ()) -> dict[str, Any]:
-        """What `_run_panel.html` needs."""
+    def panel_context(
+        self, form: CorrectionForm, problems: Sequence[str] = (), *, is_refused: bool = False
+    ) -> dict[str, Any]:
+        """What `_run_panel.html` needs. While somebody is still filling it in, nothing is held against the form."""
         output = _value(self.evidence.output)
         raw_output = self.url("run_raw", "output")
         answer = answer_of(self.evidence.source.subject_kind, output)
         names = names_of_makers(self.corrections)
-        return self.verdict_context(form, problems) | {
+        return self.verdict_context(form, problems, is_refused=is_refused) | {
             "closed": self.closed,
             "first_gap": gap_before(form.marks),
             "places": list(places(self.calls or [], form.marks, self.url("run_raw", "calls"))),
@@ -123,11 +125,14 @@ class OpenRun:
             "newest": form.said.get("newest", ""),
         }
 
-    def verdict_context(self, form: CorrectionForm, problems: Sequence[str] = ()) -> dict[str, Any]:
+    def verdict_context(
+        self, form: CorrectionForm, problems: Sequence[str] = (), *, is_refused: bool = False
+    ) -> dict[str, Any]:
         """What `_run_verdict.html` needs."""
         return {
             "form": form,
             "verdict": verdict_so_far(form, self.called, problems),
+            "is_refused": is_refused,
             "mine": self.mine,
             "mine_not_shown": items_not_shown(self.mine, self.correctable) if self.mine else 0,
             "create_url": self.url("correction_create"),

@@ -1,6 +1,13 @@
 // What the correction form adds when there is JavaScript; it only presses and sets what is already there.
 "use strict";
 
+// What was wrong with a field is no longer true once it changes.
+document.addEventListener("input", (event) => {
+  const around = event.target.closest(".editor-row, .missing");
+  around?.querySelector(".field-problem")?.remove();
+  event.target.removeAttribute("aria-invalid");
+});
+
 // A value that is typed is meant: it is no longer "any value".
 document.addEventListener("input", (event) => {
   if (!event.target.matches(".editor-value")) return;
