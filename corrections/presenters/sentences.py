@@ -84,15 +84,12 @@ def _answer(draft: CorrectionDraft) -> SafeString | None:
 def _items(draft: CorrectionDraft) -> SafeString | None:
     right = sum(item.verdict == Verdict.RIGHT for item in draft.items)
     wrong = len(draft.items) - right
-    if right and wrong:
-        words = _("Of its list, {right} belong and {wrong} do not.")
-    elif right:
-        words = ngettext("Of its list, {right} belongs.", "Of its list, {right} belong.", right)
-    elif wrong:
-        words = ngettext("Of its list, {wrong} does not belong.", "Of its list, {wrong} do not belong.", wrong)
-    else:
-        return None
-    return format_html(words, right=right, wrong=wrong)
+    said = []
+    if right:
+        said.append(format_html(ngettext("{count} belongs", "{count} belong", right), count=right))
+    if wrong:
+        said.append(format_html(ngettext("{count} does not belong", "{count} do not belong", wrong), count=wrong))
+    return format_html(_("Of its list, {said}."), said=_joined(said)) if said else None
 
 
 def _tool(name: str) -> SafeString:

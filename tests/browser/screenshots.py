@@ -1,6 +1,7 @@
-"""Pictures of the demo's pages in both themes, wide and narrow: `python -m tests.browser.screenshots [ADDRESS] [FOLDER]`.
+"""Pictures of the demo's pages in both themes, wide and narrow.
 
-The demo must be served at ADDRESS (`make demo`). The run it shows is marked on the way, and nothing is saved.
+`python -m tests.browser.screenshots [ADDRESS] [FOLDER]`. The demo must be served at ADDRESS (`make demo`).
+A run is marked on the way, and nothing is saved.
 """
 
 import sys
@@ -15,7 +16,7 @@ ADDRESS = "http://127.0.0.1:8000"
 FOLDER = Path("var") / "screenshots"
 SIZES = {1280: 860, 390: 844}
 THEMES = ("light", "dark")
-LIST = "/runs/?subject=orders.support"
+LIST = "/runs/?corrected=yes"
 FLOW = "/runs/?subject=catalog.search"
 TURN = "/runs/?subject=claims.intake&version=1.1.0"
 
@@ -42,7 +43,7 @@ def pictures(context: BrowserContext) -> Iterator[tuple[str, Page]]:
     tab = context.new_page()
     tab.goto(LIST)
     yield "runs", tab
-    tab.locator(".run-row-words").nth(-1).click()
+    tab.locator(".run-row", has_text="cancel something").locator("a").click()
     yield "run", tab
     tab.goto(TURN)
     tab.locator(".run-row", has_text="208.45").locator("a").click()

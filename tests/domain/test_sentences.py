@@ -68,7 +68,7 @@ def test_answers(parts, sentence):
 @pytest.mark.parametrize(
     ("verdicts", "sentence"),
     [
-        ("RW", "Of its list, 1 belong and 1 do not."),
+        ("RW", "Of its list, 1 belongs and 1 does not belong."),
         ("R", "Of its list, 1 belongs."),
         ("RR", "Of its list, 2 belong."),
         ("W", "Of its list, 1 does not belong."),

@@ -54,7 +54,7 @@ def test_without_scripts_the_whole_page_comes_back_as_typed(reviewer_client: Cli
         ({}, "Nothing said yet."),
         ({"decisions": "wrong"}, "need a call"),
         ({"decisions": "right"}, "calls find_order and cancel_order and nothing else"),
-        ({"item-0": "right", "item-1": "wrong"}, "Of its list, 1 belong and 1 do not."),
+        ({"item-0": "right", "item-1": "wrong"}, "Of its list, 1 belongs and 1 does not belong."),
         ({"answer": "wrong"}, "needs what it should have said, or why"),
         ({"missing": "0"}, "Which tool should have been called?"),
     ],
