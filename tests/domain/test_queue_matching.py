@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from hashlib import sha256
+from itertools import pairwise
 from uuid import UUID
 
 import pytest
@@ -81,7 +82,7 @@ def test_a_larger_sample_keeps_what_a_smaller_one_took():
 
     taken = [{run for run in runs if is_sampled("rule", run, share)} for share in (0.01, 0.1, 0.5, 0.9, 1.0)]
 
-    assert all(smaller < larger for smaller, larger in zip(taken, taken[1:], strict=False))
+    assert all(smaller < larger for smaller, larger in pairwise(taken))
     assert taken[-1] == set(runs)
     assert 150 < len(taken[1]) < 250
 
