@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from kindgi_site.look_only import EvidenceAdmin
+from kindgi_site.look_only import EvidenceAdmin, show_the_rest
 from testsets.models import TestCase, TestSet, TestSetVersion
 
 
@@ -27,3 +27,6 @@ class TestCaseAdmin(EvidenceAdmin):
     list_filter = ("expert",)
     list_select_related = ("version__test_set",)
     search_fields = ("run_id", "case_id")
+
+
+show_the_rest("testsets")

@@ -3,13 +3,27 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from corrections.rules.expectations import Expectation
 from corrections.vocabulary import SubjectKind
 from kindgi_site.exact_json import JsonText
-from testsets.rules.sampling import Sample
+
+
+class SamplePart(StrEnum):
+    SEARCH = "search"
+    HOLD_OUT = "hold-out"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Which part of a set a test run takes: a stable share is held out, the rest is for searching (contract 17.6)."""
+
+    part: SamplePart
+    seed: str
+    hold_out_share: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ def check_run(draft: RunDraft) -> None:
     if draft.calls:
         if draft.subject_kind != SubjectKind.AGENT:
             raise refusal("calls goes only with agent; a flow's calls stand in context.flow.calls.", "calls")
-        _check_calls(draft.calls.value, None, "calls")
+        check_calls(draft.calls.value, None, "calls")
 
 
 def _check_output(draft: RunDraft) -> None:
@@ -45,11 +45,12 @@ def _check_context(context: Any) -> None:
         if not isinstance(context.get(name, {}), dict):
             raise refusal(f"context.{name} must be an object.", "context")
     flow = context.get("flow", {})
-    _check_calls(flow.get("calls", []), MAX_FLOW_CALLS, "context.flow.calls")
+    check_calls(flow.get("calls", []), MAX_FLOW_CALLS, "context.flow.calls")
     _check_steps(flow.get("steps", []))
 
 
-def _check_calls(calls: Any, most: int | None, name: str) -> None:
+def check_calls(calls: Any, most: int | None, name: str) -> None:
+    """InvalidError for the first entry of a parsed list of calls that is none, or when there are more than `most`."""
     if not isinstance(calls, list):
         raise refusal(f"{name} must be a list.", name)
     if most is not None and len(calls) > most:

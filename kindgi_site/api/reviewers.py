@@ -10,6 +10,7 @@ from kindgi_site.api.pipeline import V1View
 from kindgi_site.api.schema import PAGING, refusals
 from kindgi_site.api.shapes import Always, ShownId, ShownTime, WireShape, page_of
 from kindgi_site.callers import ReviewerRole
+from kindgi_site.workspaces.permissions import check_may_read_roster
 from kindgi_site.workspaces.queries.reviewers import reviewer_readable_by, reviewers_readable_by
 from kindgi_site.workspaces.services.reviewers import register_reviewer, unregister_reviewer
 
@@ -43,6 +44,7 @@ class ReviewersView(V1View):
         responses={200: page_of(ReviewerShape), **refusals(400, 401, 403)},
     )
     def get(self, request: Request) -> Response:
+        check_may_read_roster(self.caller)
         reviewers = reviewers_readable_by(self.caller, role=request.query_params.get("role", ""))
         return Response(self.paging.newest_first(reviewers, ReviewerShape.wire))
 
@@ -67,6 +69,7 @@ class ReviewerView(V1View):
         responses={200: ReviewerShape, **refusals(401, 403, 404)},
     )
     def get(self, request: Request, reviewer_id: str) -> Response:
+        check_may_read_roster(self.caller)
         return Response(ReviewerShape.wire(reviewer_readable_by(self.caller, reviewer_id)))
 
 

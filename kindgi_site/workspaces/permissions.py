@@ -23,6 +23,12 @@ def check_workspace_admin(caller: Caller) -> None:
         )
 
 
+def check_may_read_roster(caller: Caller) -> None:
+    """Reviewers know each other, and administrators know them all (contract, section 10)."""
+    if caller.reviewer_role is None:
+        check_workspace_admin(caller)
+
+
 def project_denied(
     action: Action, project_id: UUID, reason: str, code: Code = Code.PERMISSION_DENIED
 ) -> ForbiddenError:

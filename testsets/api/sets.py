@@ -40,11 +40,9 @@ from testsets.queries.sets import (
     version_readable_by,
     versions_of,
 )
-from testsets.rules.versions import parse_set_version
+from testsets.rules.versions import CORRECTIONS, KINDS, parse_set_version
 from testsets.services.building import Built, build_from_corrections
 from testsets.services.sets import (
-    CORRECTIONS,
-    KINDS,
     check_set_name,
     checked_version,
     publish_by_hand,

@@ -5,7 +5,7 @@ from rest_framework import serializers
 from corrections.api.shapes import CorrectedItemShape, ExpectedCallShape, RunContextShape, SegmentShape, SubjectShape
 from corrections.vocabulary import Verdict
 from kindgi_site.api.shapes import Always, ShownId, ShownTime, StoredJsonField, WireShape, schema_of
-from testsets.services.sets import KINDS
+from testsets.rules.versions import KINDS
 
 _VERDICTS = [verdict.value for verdict in Verdict]
 

@@ -3,16 +3,18 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Count, Prefetch, QuerySet
 
 from corrections.queries.corrections import as_uuid
 from corrections.vocabulary import SubjectKind
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
+from kindgi_site.exact_json import JsonText
 from testsets.models import TestRun, TestRunCase, TestRunOutput
 from testsets.rules.grading import Outcome
 
 COMPLETED = "completed"
+TERMINAL = frozenset({COMPLETED, "failed", "cancelled"})
 
 
 def test_runs_readable_by(caller: Caller) -> QuerySet[TestRun]:
@@ -65,3 +67,13 @@ def gradings_of(newest_first: Iterable[tuple[str, str]]) -> dict[UUID, Outcome]:
         if key is not None:
             found.setdefault(key, Outcome(settles))
     return found
+
+
+def cases_with_remaining(run: TestRun, *, after: int, most: int) -> list[tuple[int, JsonText, int]]:
+    """(position, the case's wire text, repetitions without an output) of up to `most` cases after a position."""
+    rows = run_cases(run).filter(position__gt=after).annotate(handed=Count("outputs"))
+    return [
+        (position, wire, 0 if run.status in TERMINAL else run.repetitions - handed)
+        for position, wire, handed in rows.values_list("position", "frozen__wire", "handed")[:most]
+        if wire is not None
+    ]

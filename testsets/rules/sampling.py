@@ -3,22 +3,10 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from corrections.rules.positions import position
 from corrections.rules.weights import ItemSum
-
-
-class SamplePart(StrEnum):
-    SEARCH = "search"
-    HOLD_OUT = "hold-out"
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    part: SamplePart
-    seed: str
-    hold_out_share: float
+from testsets.drafts import Sample, SamplePart
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,9 @@
 import re
 from typing import NamedTuple
 
+CORRECTIONS = "corrections"
+KINDS = ("accuracy", "pairwise", "regression", "human-review", "benchmark", "custom", CORRECTIONS)
+
 # Each part is kept in a column of 64 bits, for ordering.
 _LARGEST_PART = 2**63 - 1
 _PLAIN = re.compile(r"(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})")

@@ -19,7 +19,8 @@ from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.services.audit import record_write
 from testsets.drafts import Selection, VersionDraft
 from testsets.models import TestCase, TestSetVersion
-from testsets.services.sets import CORRECTIONS, new_version
+from testsets.rules.versions import CORRECTIONS
+from testsets.services.sets import new_version
 
 MAX_CASES = 1000
 CHUNK = 100

@@ -17,8 +17,9 @@ from kindgi_site.workspaces.services.audit import record_write
 from testsets.drafts import VersionDraft
 from testsets.models import HandCase, TestCase, TestSetVersion
 from testsets.queries.agent_sets import AgentSet, Member, agent_set_for, in_chunks
+from testsets.rules.versions import CORRECTIONS
 from testsets.services.building import CHUNK, MAX_CASES, Built, case_head
-from testsets.services.sets import CORRECTIONS, new_version
+from testsets.services.sets import new_version
 
 AGENT_SET = "agent-test-set"
 _OUTSIDE = re.compile(r"[^A-Za-z0-9._-]")

@@ -17,8 +17,6 @@ from testsets.models import TestSet, TestSetVersion
 from testsets.queries.sets import set_not_found, version_readable_by
 from testsets.rules.versions import SetVersion, parse_set_version
 
-KINDS = ("accuracy", "pairwise", "regression", "human-review", "benchmark", "custom", "corrections")
-CORRECTIONS = "corrections"
 SET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 

@@ -14,17 +14,16 @@ from kindgi_site.errors import Code, ConflictError, InvalidError, UnprocessableE
 from kindgi_site.exact_json import canonical
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.services.audit import record_write
-from testsets.drafts import OutputDraft, TestRunDraft
+from testsets.drafts import OutputDraft, Sample, TestRunDraft
 from testsets.models import TestCase, TestRun, TestRunCase, TestRunOutput, TestSet, TestSetVersion
 from testsets.queries.sets import cases_of, latest_of, set_readable_by, version_readable_by
-from testsets.queries.test_runs import run_cases, test_run_readable_by
-from testsets.rules.sampling import Sample, Sampled, sampled, was_doubted
+from testsets.queries.test_runs import COMPLETED, TERMINAL, run_cases, test_run_readable_by
+from testsets.rules.sampling import Sampled, sampled, was_doubted
+from testsets.rules.versions import CORRECTIONS
 from testsets.services.grading import finish, finish_rescore
 from testsets.services.judging import judged
-from testsets.services.sets import CORRECTIONS
 
-RUNNING, COMPLETED, FAILED, CANCELLED = "running", "completed", "failed", "cancelled"
-TERMINAL = frozenset({COMPLETED, FAILED, CANCELLED})
+RUNNING, CANCELLED = "running", "cancelled"
 MAX_OUTPUTS = 100
 
 

@@ -7,13 +7,10 @@ from django.db.models import QuerySet
 from kindgi_site.callers import Caller, ReviewerRole
 from kindgi_site.errors import Code, InvalidError, NotFoundError
 from kindgi_site.workspaces.models import Reviewer
-from kindgi_site.workspaces.permissions import check_workspace_admin
 
 
 def reviewers_readable_by(caller: Caller, *, role: str = "") -> QuerySet[Reviewer]:
-    """Newest first, deactivated ones too. Refuses first for the caller, then for an unknown role."""
-    if caller.reviewer_role is None:
-        check_workspace_admin(caller)
+    """Newest first, deactivated ones too; InvalidError for an unknown role. Who may read it is for permissions."""
     reviewers = Reviewer.objects.filter(workspace=caller.workspace_id).order_by("-created_at", "-id")
     if not role:
         return reviewers

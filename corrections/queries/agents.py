@@ -1,0 +1,11 @@
+"""Agents as projects know them."""
+
+from uuid import UUID
+
+from corrections.marks import Party
+from corrections.models import AgentOwner
+
+
+def owner_of(project_id: UUID, agent_id: str) -> Party | None:
+    row = AgentOwner.objects.filter(project=project_id, agent_id=agent_id).first()
+    return row.owner if row else None
