@@ -67,7 +67,7 @@ def seal(position: Position, place: CursorPlace, *, at: float | None = None) -> 
     """A cursor that points after a position; `at`: the time it is issued, now unless said."""
     key_id, cipher = next(iter(_ciphers().items()))
     nonce = os.urandom(_NONCE_BYTES)
-    inside = orjson.dumps([time.time() if at is None else at, *position])
+    inside = orjson.dumps([_milliseconds(at), *position])
     return ".".join(("k1", key_id, _encoded(nonce), _encoded(cipher.encrypt(nonce, inside, place.associated))))
 
 
@@ -83,10 +83,15 @@ def open_cursor(text: str, place: CursorPlace, *, at: float | None = None) -> Po
         inside = orjson.loads(cipher.decrypt(_decoded(parts[2]), _decoded(parts[3]), place.associated))
     except (InvalidTag, ValueError):
         raise _refused("This cursor is for another list, other filters or another caller.") from None
-    age = (time.time() if at is None else at) - inside[0]
-    if age > VALID_SECONDS or age < -FUTURE_SECONDS:
+    age = _milliseconds(at) - inside[0]
+    if age > VALID_SECONDS * 1000 or age < -FUTURE_SECONDS * 1000:
         raise _refused("This cursor has expired.")
     return list(inside[1:])
+
+
+def _milliseconds(at: float | None) -> int:
+    """Whole, so that two cursors to one row have one length: HEAD tells the length of GET."""
+    return round((time.time() if at is None else at) * 1000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,6 +212,7 @@ def chunked(path: str, stream: Any, **environ: Any) -> tuple[int, dict[str, str]
     return said[0], said[1], body
 
 
+@pytest.mark.django_db  # the end of a request looks after its connection
 def test_a_body_without_a_length_is_refused_as_soon_as_it_passes_the_limit(settings: Settings) -> None:
     settings.MAX_BODY_BYTES = LIMIT
     stream = Unlimited()
