@@ -72,6 +72,7 @@ def schema_of(schema: Any) -> type[StoredJsonField]:
     return extend_schema_field(schema)(type("StoredJsonField", (StoredJsonField,), {}))
 
 
+@cache
 def page_of(shape: type[WireShape]) -> type[serializers.Serializer]:  # type: ignore[type-arg]
     """The shape of a page of rows, for the OpenAPI document."""
     return type(
