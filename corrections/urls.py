@@ -3,13 +3,14 @@
 from django.urls import path
 
 from corrections.views.corrections import correction_check, correction_create
-from corrections.views.runs import run_detail, run_list, run_raw
+from corrections.views.runs import run_detail, run_list, run_part, run_raw
 
 app_name = "corrections"
 
 urlpatterns = [
     path("runs/", run_list, name="run_list"),
     path("runs/<uuid:run_id>/", run_detail, name="run_detail"),
+    path("runs/<uuid:run_id>/parts/<slug:part>/", run_part, name="run_part"),
     path("runs/<uuid:run_id>/raw/<slug:part>/", run_raw, name="run_raw"),
     path("runs/<uuid:run_id>/corrections/", correction_create, name="correction_create"),
     path("runs/<uuid:run_id>/corrections/check/", correction_check, name="correction_check"),

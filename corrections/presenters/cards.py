@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from corrections.forms.marks import CardMark, DecisionMarks, MissingMark
-from corrections.presenters.text import cut, json_words, kind_words, plain, size_words, value_words
+from corrections.presenters.text import cut, json_head, json_words, kind_words, plain
 from corrections.presenters.trees import tree_html, value_html
 from corrections.rules.calls import Call
 from corrections.rules.pointers import MISSING
 
 SHORT_RESULT = 80
+LARGE_RESULT = 2000  # a longer one comes when its fold is opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,8 @@ class Card:
     other_arguments: SafeString | None
     result: SafeString
     result_summary: str
-    result_size: str
+    result_kind: str
+    result_url: str
     error: str
     duration: str
     mark: CardMark
@@ -65,32 +68,36 @@ def _gap(marks: DecisionMarks, at: int) -> Gap:
 def _card(call: Call, number: int, mark: CardMark, raw_url: str) -> Card:
     by_name = call.arguments if isinstance(call.arguments, dict) else {}
     has_other = call.arguments is not MISSING and not isinstance(call.arguments, dict)
-    words = "" if call.result is MISSING else value_words(call.result)
+    words = "" if call.result is MISSING else _head(call.result)
     is_short = len(words) <= SHORT_RESULT and "\n" not in words
+    is_large = len(words) > LARGE_RESULT
     return Card(
         number=number,
         tool=plain(call.tool),
         arguments=[(plain(name), value_html(value, raw_url)) for name, value in by_name.items()],
         other_arguments=value_html(call.arguments, raw_url) if has_other else None,
-        result=_result(call, raw_url),
+        result=SafeString("") if is_large else _result(call.result, words, raw_url),
         result_summary="" if is_short else cut(" ".join(words[:400].split()), 76),
-        result_size="" if is_short else f"{kind_words(call.result)}, {size_words(len(words))}",
+        result_kind="" if is_short else kind_words(call.result),
+        result_url=raw_url.replace("/raw/", "/parts/") if is_large else "",
         error=plain(call.error or ""),
         duration=duration_words(call.duration_ms),
         mark=mark,
     )
 
 
-def _result(call: Call, raw_url: str) -> SafeString:
-    if call.result is MISSING:
+def _head(result: Any) -> str:
+    return plain(result[: LARGE_RESULT + 1]) if isinstance(result, str) else json_head(result, LARGE_RESULT)
+
+
+def _result(result: Any, words: str, raw_url: str) -> SafeString:
+    if result is MISSING:
         return SafeString("")
-    if call.result == "":
+    if result == "":
         return format_html('<span class="tree-hint">{}</span>', _("empty text"))
-    if isinstance(call.result, dict | list):
-        words = json_words(call.result)
-        is_short = len(words) <= SHORT_RESULT
-        return format_html('<span class="json">{}</span>', words) if is_short else tree_html(call.result, raw_url)
-    return value_html(call.result, raw_url)
+    if isinstance(result, dict | list) and len(words) > SHORT_RESULT:
+        return tree_html(result, raw_url)
+    return format_html("{}" if isinstance(result, str) else '<span class="json">{}</span>', words)
 
 
 def duration_words(milliseconds: object) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -72,6 +73,36 @@ def _bracketed(start: str, parts: list[str], end: str, indent: int | None, level
         return start + ", ".join(parts) + end
     gap = "\n" + " " * indent * (level + 1)
     return start + gap + f",{gap}".join(parts) + "\n" + " " * indent * level + end
+
+
+def json_head(value: Any, most: int) -> str:
+    """The start of `json_words`, whole when it is no longer than `most`, else a little more than that."""
+    parts: list[str] = []
+    left = most
+    for token in _tokens(value):
+        parts.append(token)
+        left -= len(token)
+        if left < 0:
+            break
+    return "".join(parts)
+
+
+def _tokens(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            yield "{"
+            for index, (key, part) in enumerate(value.items()):
+                yield f"{', ' if index else ''}{_quoted(key)}: "
+                yield from _tokens(part)
+            yield "}"
+        case list():
+            yield "["
+            for index, part in enumerate(value):
+                yield ", " if index else ""
+                yield from _tokens(part)
+            yield "]"
+        case _:
+            yield json_words(value)
 
 
 def value_words(value: Any) -> str:

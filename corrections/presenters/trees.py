@@ -5,11 +5,13 @@ from typing import Any
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from corrections.presenters.text import cut, json_words, kind_words, plain, size_words
+from corrections.presenters.text import cut, json_head, json_words, kind_words, plain, size_words
 
 BLOB = 20_000  # a value whose JSON is longer is shown as its size and kind
 WHOLE_TREE = 40_000  # what one tree may print before the rest becomes blobs
+LINE = 40  # what a line of it costs beside its words
 OPEN_DEPTH = 1
 
 
@@ -20,13 +22,14 @@ class _Tree:
         self.parts: list[str] = []
 
     def add(self, key: str | None, value: Any, depth: int) -> None:
-        size = len(json_words(value)) if depth == 1 or not isinstance(value, dict | list) else 0
-        if depth and (size > BLOB or size > self.left):
-            self._blob(key, value, size)
+        is_leaf = not isinstance(value, dict | list)
+        size = len(json_head(value, BLOB)) if depth == 1 or is_leaf else 0
+        if depth and size > BLOB:
+            self._blob(key, value)
         elif isinstance(value, dict | list) and value:
             self._fold(key, value, depth)
         else:
-            self.left -= size
+            self.left -= size + LINE
             self.parts.append(f"<li>{_key(key)}{_leaf(value)}</li>")
 
     def _fold(self, key: str | None, value: Any, depth: int) -> None:
@@ -36,12 +39,21 @@ class _Tree:
             f'<li><details{opened}><summary>{_key(key)}<span class="tree-hint">{hint}</span></summary><ul>'
         )
         pairs = value.items() if isinstance(value, dict) else ((str(index), part) for index, part in enumerate(value))
-        for name, part in pairs:
+        for place, (name, part) in enumerate(pairs):
+            if self.left <= 0:
+                self._rest(len(value) - place)
+                break
             self.add(name, part, depth + 1)
         self.parts.append("</ul></details></li>")
 
-    def _blob(self, key: str | None, value: Any, size: int) -> None:
-        self.parts.append(f"<li>{_key(key)}{blob_html(value, size, self.raw_url)}</li>")
+    def _rest(self, count: int) -> None:
+        more = ngettext("%(count)d more", "%(count)d more", count) % {"count": count}
+        link = format_html('<a href="{}">{}</a>', self.raw_url, _("Open"))
+        self.parts.append(f'<li><span class="blob"><span class="tree-hint">… {escape(more)}</span> {link}</span></li>')
+
+    def _blob(self, key: str | None, value: Any) -> None:
+        self.left -= LINE
+        self.parts.append(f"<li>{_key(key)}{blob_html(value, len(json_words(value)), self.raw_url)}</li>")
 
 
 def tree_html(value: Any, raw_url: str) -> SafeString:
@@ -65,11 +77,11 @@ def value_html(value: Any, raw_url: str) -> SafeString:
     """A value beside its name: text and numbers as they are, small JSON in a line, more of it folded."""
     if isinstance(value, str):
         return blob_html(value, len(value), raw_url) if len(value) > BLOB else format_html("{}", plain(value))
-    words = json_words(value)
+    words = json_head(value, BLOB)
     if len(words) <= 60:
         return format_html('<span class="json">{}</span>', words)
     if len(words) > BLOB:
-        return blob_html(value, len(words), raw_url)
+        return blob_html(value, len(json_words(value)), raw_url)
     return format_html(
         '<details class="value-fold"><summary><span class="json">{}</span></summary>{}</details>',
         cut(words, 90),

@@ -14,7 +14,7 @@ from corrections.forms.earlier import items_not_shown, posted_before
 from corrections.models import Correction, CorrectorGroup
 from corrections.permissions import may_speak_for
 from corrections.presenters.answers import answer_shown, answer_words, ranked_lists
-from corrections.presenters.cards import gap_before, places
+from corrections.presenters.cards import LARGE_RESULT, gap_before, places
 from corrections.presenters.history import history
 from corrections.presenters.runs import closed_reason, run_head
 from corrections.presenters.speech import conversation
@@ -155,10 +155,16 @@ class OpenRun:
         }
 
     def _json(self, part: str, stored: JsonText | None) -> dict[str, Any] | None:
+        """A part as a fold; what is long comes when its fold is opened."""
         if stored is None:
             return None
-        url = self.url("run_raw", part)
-        return {"size": size_words(len(stored.text)), "tree": tree_html(stored.value, url), "url": url}
+        url, length = self.url("run_raw", part), len(stored.text)
+        return {
+            "size": size_words(length),
+            "tree": tree_html(stored.value, url) if length <= LARGE_RESULT else None,
+            "url": url,
+            "part_url": self.url("run_part", part),
+        }
 
 
 def _value(stored: JsonText | None) -> Any:

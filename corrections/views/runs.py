@@ -7,8 +7,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from corrections.page_filters import RunPageFilter
-from corrections.presenters.runs import run_row
+from corrections.presenters.runs import run_head, run_row
+from corrections.presenters.speech import text_html
 from corrections.presenters.text import json_words
+from corrections.presenters.trees import tree_html
 from corrections.queries.run_pages import (
     Place,
     live_corrections_of,
@@ -19,11 +21,14 @@ from corrections.queries.run_pages import (
     tools_seen,
 )
 from corrections.queries.runs import run_not_found, runs_readable_by
+from corrections.rules.calls import Call
 from corrections.rules.pointers import MISSING
 from corrections.views.panel import OpenRun
 from corrections.views.requests import PageRequest
 from kindgi_site.pages import render_page
+from kindgi_site.stored_json import JsonText
 
+MAX_DIGITS = 6
 PARTS = ("input", "output", "context", "calls", "segments")
 
 
@@ -65,25 +70,54 @@ def run_detail(request: PageRequest, run_id: UUID) -> HttpResponse:
 
 
 @require_safe
+def run_part(request: PageRequest, run_id: UUID, part: str) -> HttpResponse:
+    """One part to read: a tree, or a text. Of `call-<n>` it is the result of the n-th call."""
+    opened = OpenRun.of(request.caller, run_id, request.GET.urlencode())
+    raw_url = opened.url("run_raw", part)
+    call = _call_of(opened, part)
+    if call is not None and isinstance(call.result, str):
+        html = text_html(call.result, raw_url)
+    elif call is not None and call.result is not MISSING:
+        html = tree_html(call.result, raw_url)
+    else:
+        html = tree_html(_stored_part(opened, part).value, raw_url)
+    context = {
+        "part": part,
+        "html": html,
+        "head": run_head(opened.evidence.run, opened.evidence.copy),
+        "run_url": opened.url("run_detail"),
+        "raw_url": raw_url,
+    }
+    return render_page(request, "corrections/run_part.html", fragment="corrections/_run_part.html", context=context)
+
+
+@require_safe
 def run_raw(request: PageRequest, run_id: UUID, part: str) -> HttpResponse:
     """One part as text, never as anything a browser would run. `call-<n>` is the n-th call, as far as it is known."""
-    text = _part_text(OpenRun.of(request.caller, run_id), part)
-    if text is None:
-        raise run_not_found(run_id)
+    opened = OpenRun.of(request.caller, run_id)
+    call = _call_of(opened, part)
+    text = _stored_part(opened, part).text if call is None else _call_text(call)
     response = HttpResponse(text.encode("utf-8", "replace"), content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'inline; filename="{run_id}-{part}.txt"'
     response["X-Content-Type-Options"] = "nosniff"
     return response
 
 
-def _part_text(opened: OpenRun, part: str) -> str | None:
-    if part in PARTS:
-        stored = getattr(opened.evidence, part)
-        return None if stored is None else str(stored.text)
+def _stored_part(opened: OpenRun, part: str) -> JsonText:
+    stored: JsonText | None = getattr(opened.evidence, part) if part in PARTS else None
+    if stored is None:
+        raise run_not_found(opened.run_id)
+    return stored
+
+
+def _call_of(opened: OpenRun, part: str) -> Call | None:
     name, _dash, number = part.partition("-")
-    calls = opened.calls or []
-    if name != "call" or not number.isdecimal() or len(number) > 6 or not 1 <= int(number) <= len(calls):
+    if name != "call" or not number.isdecimal() or len(number) > MAX_DIGITS:
         return None
-    call = calls[int(number) - 1]
+    calls = opened.calls or []
+    return calls[int(number) - 1] if 1 <= int(number) <= len(calls) else None
+
+
+def _call_text(call: Call) -> str:
     known = {"tool": call.tool, "arguments": call.arguments, "result": call.result, "error": call.error}
     return json_words({key: value for key, value in known.items() if value not in (MISSING, None)}, indent=2)

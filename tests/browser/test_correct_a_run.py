@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from corrections.models import Correction, Run, RunCopy
 from corrections.vocabulary import Status
+from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Person
 from tests.browser.conftest import OpenTab
 from tests.browser.pages import SAID, choose, sign_in
@@ -120,3 +121,19 @@ def test_enter_in_a_field_saves_nothing(open_tab: OpenTab, ana: Person, refund: 
 
     expect(tab.locator(".missing")).to_have_count(1)
     assert not Correction.objects.exists()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with-scripts", "without-scripts"])
+def test_a_long_result_comes_when_it_is_opened(open_tab: OpenTab, ana: Person, refund: Run, scripts: bool):
+    rows = [{"sku": f"mug-{number}", "left": number} for number in range(200)]
+    run = RunFactory(
+        project=refund.project, content__calls=JsonText.of([{"toolId": "stock", "arguments": {}, "result": rows}])
+    )
+    tab = open_tab(person=ana, scripts=scripts)
+    tab.goto(f"/runs/{run.run_id}/")
+
+    tab.locator("#card-1 .result > summary").click()
+    if not scripts:
+        tab.get_by_role("link", name="Open the result").click()
+
+    expect(tab.locator(".tree-text", has_text="mug-7").first).to_be_attached()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corrections.presenters.text import cut, first_words, json_words, plain, size_words
+from corrections.presenters.text import cut, first_words, json_head, json_words, plain, size_words
 from corrections.presenters.trees import BLOB, WHOLE_TREE, tree_html, value_html
 from kindgi_site.exact_json import parse
 
@@ -73,5 +73,17 @@ def test_large_values_are_size_and_kind_with_a_link():
 
 def test_a_tree_ends_somewhere_however_much_there_is():
     html = tree_html([["x" * 1000] * 10] * 300, "/raw/")
+    many = tree_html([1] * 100_000, "/raw/")
 
     assert len(html) < WHOLE_TREE * 3
+    assert len(many) < WHOLE_TREE * 3
+    assert html.count("… 296 more") == 1
+    assert '<a href="/raw/">Open</a>' in html
+
+
+def test_the_head_of_json_is_read_no_further_than_asked():
+    value = parse('{"a": [1.0, "b"], "c": {}}')
+
+    assert json_head(value, 100) == json_words(value)
+    assert json_head(value, 8) == '{"a": [1.0'
+    assert len(json_head(["x" * 10] * 1_000_000, 100)) < 130

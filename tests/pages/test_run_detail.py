@@ -331,7 +331,8 @@ def test_large_values_are_links(reviewer_client: Client, project: Project):
     html = page_of(reviewer_client, run)
 
     assert "z" * 1000 not in html
-    assert f'<a href="/runs/{run.run_id}/raw/call-1/">Open</a>' in html
+    assert f'hx-get="/runs/{run.run_id}/parts/call-1/"' in html
+    assert f'<a href="/runs/{run.run_id}/parts/call-1/">Open the result</a>' in html
 
 
 @pytest.mark.parametrize("run_has_copy", [False, True])
