@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from corrections.presenters.text import cut, json_words, plain
+from corrections.presenters.text import cut, json_words, plain, value_words
 from corrections.presenters.trees import BLOB, blob_html, tree_html, value_html
 from kindgi_site.markdown import markdown_html
 
@@ -28,12 +28,23 @@ class Speech:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One agent's turn inside a flow."""
+
+    agent: str
+    version: str
+    node: str
+    more: list[tuple[str, SafeString]]
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
-    """`earlier` is folded away; `input_fields` are what came in beside its words."""
+    """`earlier` is folded away; `input_fields` are what came in beside its words; `steps` are a flow's."""
 
     earlier: list[Speech]
     recent: list[Speech]
     input_fields: list[tuple[str, SafeString]]
+    steps: list[Step]
     more: list[tuple[str, SafeString]]
     is_truncated: bool = False
 
@@ -51,6 +62,7 @@ def conversation(given: Any, context: Any, raw_url: str) -> Conversation:
         earlier=spoken[:start],
         recent=spoken[start:],
         input_fields=fields,
+        steps=list(_steps(context.get("flow"), raw_url)),
         more=list(_more(context, raw_url)),
         is_truncated=bool(context.get("historyTruncated")),
     )
@@ -156,6 +168,14 @@ def text_html(text: str, raw_url: str) -> SafeString:
     if len(text) > BLOB:
         return blob_html(text, len(text), raw_url)
     return format_html('<p class="typed">{}</p>', plain(text))
+
+
+def _steps(flow: Any, raw_url: str) -> Iterator[Step]:
+    steps = flow.get("steps") if isinstance(flow, dict) else None
+    for step in steps if isinstance(steps, list) else []:
+        if isinstance(step, dict):
+            agent, version, node = (value_words(step.get(name) or "") for name in ("agentId", "agentVersion", "nodeId"))
+            yield Step(agent, version, node, list(_more(step, raw_url)))
 
 
 def _more(context: dict[str, Any], raw_url: str) -> Iterator[tuple[str, SafeString]]:

@@ -184,6 +184,22 @@ def corrections_of_run(caller: Caller, run_id: UUID) -> list[Correction]:
     return list(corrections[:LONGEST_HISTORY])
 
 
+def own_correction(caller: Caller, run_id: UUID) -> Correction | None:
+    """The caller's live correction of a run: the one that a further one would supersede."""
+    return (
+        corrections_readable_by(caller)
+        .filter(
+            run_id=run_id,
+            made_by_kind=caller.kind,
+            made_by_id=caller.id,
+            participant_id="",
+            participant_slot="",
+            unregistered_at__isnull=True,
+        )
+        .first()
+    )
+
+
 def names_of_makers(corrections: Sequence[Correction]) -> dict[str, str]:
     """The names of those who made some corrections, by their ids, in one statement."""
     ids = {key for correction in corrections if (key := as_uuid(correction.made_by_id))}

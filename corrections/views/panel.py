@@ -22,7 +22,15 @@ from corrections.presenters.text import size_words
 from corrections.presenters.trees import tree_html
 from corrections.presenters.verdicts import verdict_so_far
 from corrections.queries.groups import groups_covering
-from corrections.queries.run_pages import Evidence, corrections_of_run, evidence_of, names_of_makers, tools_seen
+from corrections.queries.run_pages import (
+    LONGEST_HISTORY,
+    Evidence,
+    corrections_of_run,
+    evidence_of,
+    names_of_makers,
+    own_correction,
+    tools_seen,
+)
 from corrections.rules.calls import Call, calls_made, listed
 from corrections.rules.outputs import answer_of, items_of
 from corrections.vocabulary import SubjectKind
@@ -74,17 +82,7 @@ class OpenRun:
 
     @cached_property
     def mine(self) -> Correction | None:
-        """The caller's own live correction, if they made one for themselves."""
-        caller = self.caller
-        return next(
-            (
-                made
-                for made in self.corrections
-                if made.is_live
-                and (made.made_by_kind, made.made_by_id, made.participant_id) == (caller.kind, caller.id, "")
-            ),
-            None,
-        )
+        return own_correction(self.caller, self.run_id)
 
     @cached_property
     def groups(self) -> list[CorrectorGroup]:
@@ -121,6 +119,7 @@ class OpenRun:
             "output_json": self._json("output", self.evidence.output),
             "calls_json": self._json("calls", self.evidence.calls),
             "history": list(history(self.corrections, names, caller_id=self.caller.id, called=self.called)),
+            "longest_history": LONGEST_HISTORY if len(self.corrections) >= LONGEST_HISTORY else 0,
             "tools": sorted({*tools_seen(self.caller, self.evidence.source.subject_id), *(self.called or [])}),
             "newest": form.said.get("newest", ""),
         }

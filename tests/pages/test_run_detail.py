@@ -109,6 +109,13 @@ def test_a_flows_calls_stand_in_its_context(reviewer_client: Client, project: Pr
     assert "doc-1 score 0.5" in text
 
 
+def test_a_flows_steps_are_listed(reviewer_client: Client, project: Project):
+    steps = [{"agentId": "writer", "agentVersion": "3.1.0", "nodeId": "draft", "retrieved": ["doc"]}, "odd", {}]
+    run = FlowRunFactory(project=project, content__context=JsonText.of({"flow": {"calls": [], "steps": steps}}))
+
+    assert "Steps writer 3.1.0 draft Documents it had list of 1 0 doc" in text_of(page_of(reviewer_client, run))
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -236,6 +243,21 @@ def test_ones_own_correction_opens_in_the_form(reviewer_client: Client, reviewer
     assert [item.verdict for item in form.items] == ["wrong", ""]
     assert "It also marked 1 item that is not in this list" in text_of(response.content.decode())
     assert "Saving again replaces what you said before." in text_of(response.content.decode())
+
+
+def test_ones_own_correction_opens_however_many_came_after_it(
+    reviewer_client: Client, reviewer: Person, project: Project, run: Run
+):
+    copy = RunCopyFactory(project=project, run_id=run.run_id)
+    CorrectionFactory(copy=copy, made_by_kind="user", made_by_id=str(reviewer.id), why="Mine.")
+    CorrectionFactory(copy=copy, made_by_kind="user", made_by_id=str(reviewer.id), participant_id="p", why="Theirs.")
+    CorrectionFactory.create_batch(100, copy=copy)
+
+    response = reviewer_client.get(f"/runs/{run.run_id}/")
+
+    assert response.context["form"].why_text == "Mine."
+    assert len(response.context["history"]) == 100
+    assert "These are the newest 100." in text_of(response.content.decode())
 
 
 def test_only_groups_one_may_speak_for_are_offered(reviewer_client: Client, run: Run):
