@@ -205,17 +205,19 @@ def _moved(  # noqa: PLR0913 - all the ways by hand differ only in these
 
 
 def _check_allowed(caller: Caller, correction: Correction, event: Event, row: Transition | None) -> None:
+    came_from = correction.status
     # Leaving the owner's desk takes the owner, whatever the event; that refusal comes first (decision 14).
-    leaves_owner = row.owner_guard if row else correction.status == Status.WITH_OWNER
+    leaves_owner = row.owner_guard if row else came_from == Status.WITH_OWNER
     if leaves_owner and not may_decide_as_owner(caller, correction):
         reason = "Only the agent's owner or an administrator of the project decides on this."
         raise project_denied(Action.ADMIN, correction.project_id, reason)
     if row is None or (row.needs_sorting and not correction.sorted_to):
-        to = _sorted_open(correction) if event in (Event.SET_OPEN, Event.UNLINK) else wished_state(event)
+        goes_back = event in (Event.SET_OPEN, Event.UNLINK) and came_from != Status.WITH_OWNER
+        to = _sorted_open(correction) if goes_back else wished_state(event)
         raise ConflictError(
             Code.INVALID_TRANSITION,
-            f"A correction that is {correction.status} cannot become {to} this way.",
-            **{"from": correction.status, "to": to, "reason": "unsorted" if row else None},
+            f"A correction that is {came_from} cannot become {to} this way.",
+            **{"from": came_from, "to": to, "reason": "unsorted" if row else None},
         )
 
 
