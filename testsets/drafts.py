@@ -109,7 +109,7 @@ class TestRunDraft:
     set_version: str | None = None
     dry_run: bool = False
     correlation_id: str = ""
-    baseline: str = "recorded"
+    is_against_recorded: bool = True
     reads: str = "recorded"
     repetitions: int = 1
     k: int = 10

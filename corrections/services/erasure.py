@@ -4,6 +4,7 @@ Everything that is cleared is cleared in one transaction. Apps above this one ad
 to `EFFECTS` when they start: each gets the erased runs' ids and returns its counts.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from corrections.services.queue import erase_items
 from kindgi_site import clock
 from kindgi_site.callers import Caller
 from kindgi_site.stored_json import JsonText
+from kindgi_site.workspaces.models import Workspace
 from kindgi_site.workspaces.permissions import check_workspace_admin
 from kindgi_site.workspaces.services.audit import record_write
 from kindgi_site.workspaces.services.idempotency import withhold_answers
@@ -67,7 +69,13 @@ def erase_conversation(*, caller: Caller, conversation_id: UUID) -> Erasure:
     return _erase(caller, CONVERSATION, str(conversation_id), set(runs.values_list("run_id", flat=True)))
 
 
+def hold_erasures(workspace_id: UUID) -> None:
+    """Until the transaction ends nothing is erased in a workspace: for who copies what several runs said."""
+    Workspace.objects.select_for_update(no_key=True).only("id").get(id=workspace_id)
+
+
 def _erase(caller: Caller, kind: str, selector: str, run_ids: set[UUID], also: Any = None) -> Erasure:
+    hold_erasures(caller.workspace_id)
     at = clock.now()
     everything = sorted(_with_replays(caller.workspace_id, run_ids))
     # The selector is not stored at all: the work is done by the time anybody could read it.
@@ -106,19 +114,24 @@ def _cleared(workspace_id: UUID, run_ids: Sequence[UUID], at: Any) -> Counts:
     runs = Run.objects.filter(workspace=workspace_id, run_id__in=run_ids)
     copies = RunCopy.objects.filter(workspace=workspace_id, run_id__in=run_ids)
     corrections = Correction.objects.filter(workspace=workspace_id, run_id__in=run_ids)
+    # Before the corrections: a test run that finishes meanwhile holds its own row, then theirs.
+    counts: Counter[str] = Counter()
+    for effect in EFFECTS:
+        counts.update(effect(workspace_id, run_ids))
+    list(corrections.select_for_update().order_by("id").values_list("id", flat=True))
     nothing = {"input": None, "output": None, "context": None, "calls": None}
     RunContent.objects.filter(run__in=runs).update(**nothing, failure_message="")
     RunTool.objects.filter(run__in=runs).delete()
-    counts = {
-        "runs": runs.filter(erased_at__isnull=True).update(segments=None, erased_at=at, updated_at=at),
-        "copies": copies.update(**nothing, segments=None, called_tools=None, erased_at=at),
-        "corrections": _clear_corrections(corrections, at),
-        "queue": erase_items(workspace_id, run_ids),
-        "answers": withhold_answers(workspace_id, [str(run_id) for run_id in run_ids]),
-    }
-    for effect in EFFECTS:
-        counts |= effect(workspace_id, run_ids)
-    return counts
+    counts.update(
+        {
+            "runs": runs.filter(erased_at__isnull=True).update(segments=None, erased_at=at, updated_at=at),
+            "copies": copies.update(**nothing, segments=None, called_tools=None, erased_at=at),
+            "corrections": _clear_corrections(corrections, at),
+            "queue": erase_items(workspace_id, run_ids),
+            "answers": withhold_answers(workspace_id, [str(run_id) for run_id in run_ids]),
+        }
+    )
+    return dict(counts)
 
 
 def _clear_corrections(corrections: Any, at: Any) -> int:

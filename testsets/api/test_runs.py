@@ -72,7 +72,7 @@ class StartTestRunBody(WireBody):
     testSetVersion = Text(required=False, non_blank=True, max_length=100)
     dryRun = Flag(required=False)
     correlationId = Text(required=False, non_blank=True, max_length=200)
-    baseline = Text(required=False)
+    baseline = AnyJson(required=False)
     reads = serializers.ChoiceField(["recorded", "live"], required=False)
     repetitions = Whole(required=False, min_value=1, max_value=10)
     k = Whole(required=False, min_value=1, max_value=100)
@@ -325,6 +325,8 @@ def _run_said(document: Document) -> TestRunDraft:
     said = StartTestRunBody.read(document)
     if ("agentRef" in said) == ("flowRef" in said):
         raise refusal("Name exactly one of agentRef and flowRef.", "agentRef")
+    if said.get("baseline", "recorded") is None:
+        raise refusal("baseline must not be null.", "baseline")
     kind = SubjectKind.AGENT if "agentRef" in said else SubjectKind.FLOW
     ref = said.get("agentRef") or said["flowRef"]
     sample = said.get("sample")
@@ -336,7 +338,7 @@ def _run_said(document: Document) -> TestRunDraft:
         set_version=said.get("testSetVersion"),
         dry_run=said.get("dryRun", False),
         correlation_id=said.get("correlationId", ""),
-        baseline=said.get("baseline", "recorded"),
+        is_against_recorded=said.get("baseline", "recorded") == "recorded",
         reads=said.get("reads", "recorded"),
         repetitions=said.get("repetitions", 1),
         k=said.get("k", 10),

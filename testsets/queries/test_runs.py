@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from corrections.queries.corrections import as_uuid
 from corrections.vocabulary import SubjectKind
@@ -45,7 +46,10 @@ def with_outputs(cases: QuerySet[TestRunCase]) -> QuerySet[TestRunCase]:
 
 
 def newest_gradings(project_id: UUID, agent_id: str, agent_version: str) -> dict[UUID, Outcome]:
-    """What the newest finished grading at a version says of each correction it settles (contract 16.3)."""
+    """What the newest finished grading at a version says of each correction it settles (contract 16.3).
+
+    Cases erased since count too: their scores stay.
+    """
     settled = TestRunCase.objects.filter(
         test_run__project=project_id,
         test_run__subject_kind=SubjectKind.AGENT,
@@ -53,7 +57,6 @@ def newest_gradings(project_id: UUID, agent_id: str, agent_version: str) -> dict
         test_run__subject_version=agent_version,
         test_run__status=COMPLETED,
         test_run__dry_run=False,
-        erased_at__isnull=True,
     ).exclude(settles="")
     newest_first = settled.order_by("-test_run__completed_at", "-test_run__id").values_list("case_id", "settles")
     return gradings_of(newest_first)
@@ -71,9 +74,14 @@ def gradings_of(newest_first: Iterable[tuple[str, str]]) -> dict[UUID, Outcome]:
 
 def cases_with_remaining(run: TestRun, *, after: int, most: int) -> list[tuple[int, JsonText, int]]:
     """(position, the case's wire text, repetitions without an output) of up to `most` cases after a position."""
-    rows = run_cases(run).filter(position__gt=after).annotate(handed=Count("outputs"))
+    outputs = TestRunOutput.objects.filter(run_case=OuterRef("pk")).order_by()
+    counted = outputs.values("run_case").annotate(count=Count("id")).values("count")
+    rows = run_cases(run).filter(position__gt=after).annotate(handed=Coalesce(Subquery(counted), 0))
+    is_over = run.status in TERMINAL
     return [
-        (position, wire, 0 if run.status in TERMINAL else run.repetitions - handed)
-        for position, wire, handed in rows.values_list("position", "frozen__wire", "handed")[:most]
+        (position, wire, 0 if is_over or erased_at is not None else run.repetitions - handed)
+        for position, wire, erased_at, handed in rows.values_list("position", "frozen__wire", "erased_at", "handed")[
+            :most
+        ]
         if wire is not None
     ]

@@ -12,6 +12,7 @@ from corrections.queries.corrections import as_uuid
 from corrections.queries.said import counted, group_weights, live_corrections_of
 from corrections.rules.segments import starts_with
 from corrections.rules.weights import answer_place, expected_decisions, item_sums
+from corrections.services.erasure import hold_erasures
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
 from kindgi_site.stored_json import JsonText
@@ -51,6 +52,7 @@ def build_from_corrections(
     `progress` is told how many cases were added.
     """
     check_project_action(caller, Action.ADMIN, selection.project_id)
+    hold_erasures(caller.workspace_id)
     copy_ids, truncated = selected_copies(caller.workspace_id, selection)
     draft = VersionDraft(
         set_name=set_name,

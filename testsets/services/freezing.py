@@ -10,6 +10,7 @@ from corrections.models import Correction
 from corrections.queries.said import counted, group_weights
 from corrections.rules.expectations import expectation_of, read_expectation
 from corrections.rules.weights import answer_place, expected_decisions, hand_item_sums, item_sums
+from corrections.services.erasure import hold_erasures
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
 from kindgi_site.stored_json import JsonText
@@ -41,6 +42,7 @@ def freeze(
     Hand cases that say nothing yet are left out. Three statements for each hundred cases.
     """
     agent_set = agent_set_for(caller, Action.ADMIN, project_id, agent_id)
+    hold_erasures(caller.workspace_id)
     total = agent_set.corrections().count() + agent_set.hand_cases().filter(is_incomplete=False).count()
     case_count, truncated = min(total, MAX_CASES), total > MAX_CASES
     draft = VersionDraft(

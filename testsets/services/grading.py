@@ -13,17 +13,18 @@ from corrections.rules.weights import ItemSum, answer_place, item_sums
 from corrections.vocabulary import SubjectKind
 from kindgi_site import clock
 from kindgi_site.stored_json import JsonText
-from testsets.models import TestRun, TestRunCase, TestRunOutput
-from testsets.queries.live import live_row_of
-from testsets.queries.test_runs import gradings_of, run_cases, with_outputs
-from testsets.rules.cases import narrowed
+from testsets.models import LiveVersion, TestRun, TestRunCase, TestRunOutput
+from testsets.queries.test_runs import COMPLETED, gradings_of, run_cases, with_outputs
+from testsets.rules.cases import GroupWeights, experts_items, narrowed
 from testsets.rules.grading import CaseGrade, Outcome, Parts, grade_case
 from testsets.rules.metrics import ScoredCase, metrics, wire_metrics
 from testsets.services.judging import case_of, submission_of
-from testsets.services.live import settle
+from testsets.services.live import locked_live_row, settle
 
 CHUNK = 100
+FAILED = "failed"
 NO_OUTPUT = "no output submitted"
+ERASED = "erased"  # stands where a text was
 
 FreshSums = Mapping[str, Mapping[str, ItemSum]]
 
@@ -43,9 +44,11 @@ def finish_rescore(new: TestRun, old: TestRun) -> None:
 
 def _finish_with(run: TestRun, *, fresh: FreshSums | None) -> None:
     tally = _graded(run, fresh=fresh)
+    # Held from before the run counts as finished: of a live change at the same moment, one sees what the other did.
+    live = locked_live_row(run.project_id, run.subject_id) if run.subject_kind == SubjectKind.AGENT else None
     _end(run, tally)
-    if run.status == "completed" and run.subject_kind == SubjectKind.AGENT:
-        _settle(run, tally)
+    if live is not None and run.status == COMPLETED:
+        _settle(run, live, tally)
 
 
 @dataclass
@@ -93,9 +96,15 @@ def _grade_one(run: TestRun, run_case: TestRunCase, fresh: FreshSums | None, tal
     is_stopped = any(output.stopped is not None for output in outputs)
     is_error = not is_stopped and not any(output.output is not None for output in outputs)
     run_case.outcome = grade.outcome
-    run_case.settles = "" if grade.settles is None or is_error or len(outputs) < run.repetitions else grade.settles
+    run_case.settles = _settled(run, grade, outputs)
     run_case.result = JsonText.of(_case_wire(run_case, grade, outputs, is_error=is_error))
     _count(tally, run_case, grade, outputs, is_error=is_error, is_stopped=is_stopped)
+
+
+def _settled(run: TestRun, grade: CaseGrade, outputs: list[TestRunOutput]) -> str:
+    """One wrong repetition settles a case; to be right takes every repetition the run asked for."""
+    is_short = len(outputs) < run.repetitions
+    return "" if grade.settles is None or (grade.settles == Outcome.RIGHT and is_short) else grade.settles
 
 
 def _fresh_of(output: TestRunOutput, fresh: FreshSums | None) -> dict[str, ItemSum] | None:
@@ -165,19 +174,18 @@ def _count_parts(tally: _Tally, parts: Parts) -> None:
 
 
 def _end(run: TestRun, tally: _Tally) -> None:
-    run.erased_cases += run_cases(run).filter(erased_at__isnull=False).count()
     run.completed_at = clock.now()
     run.remaining = 0
     status = _status(tally)
-    run.status = "failed" if status == "failed" else "completed"
+    run.status = FAILED if status == FAILED else COMPLETED
     run.summary = JsonText.of(_summary(run, tally, status))
     run.save()
 
 
 def _status(tally: _Tally) -> str:
-    if tally.cases and not tally.errors:
-        return "completed"
-    return "partial" if tally.errors < tally.cases else "failed"
+    if not tally.errors:
+        return COMPLETED
+    return "partial" if tally.errors < tally.cases else FAILED
 
 
 def _summary(run: TestRun, tally: _Tally, status: str) -> dict[str, Any]:
@@ -198,8 +206,9 @@ def _summary(run: TestRun, tally: _Tally, status: str) -> dict[str, Any]:
         "errors": tally.errors,
         "stopped": tally.stopped,
     }
-    if run.erased_cases:
-        said["erased"] = run.erased_cases
+    erased = run.erased_cases + run_cases(run).filter(erased_at__isnull=False).count()
+    if erased:
+        said["erased"] = erased
     if run.rescore_of_id is not None:
         said |= {"rescoreOf": str(run.rescore_of_id), "notRescored": run.not_rescored}
     said |= {"reads": run.reads, "groupWeights": run.group_weights}
@@ -223,10 +232,9 @@ def _counts(counter: Counter[str]) -> dict[str, int]:
     return {outcome.value: counter[outcome] for outcome in Outcome}
 
 
-def _settle(run: TestRun, tally: _Tally) -> None:
+def _settle(run: TestRun, live: LiveVersion, tally: _Tally) -> None:
     """The second of the two moments of 16.3: a run of the version that is live has finished."""
-    live = live_row_of(run.project_id, run.subject_id)
-    if live is None or live.change is None or live.version != run.subject_version:
+    if live.change is None or live.version != run.subject_version:
         return
     settle(run.project_id, run.subject_id, live.change, gradings_of(tally.settles), cause=f"test-run:{run.id}")
 
@@ -269,15 +277,20 @@ def _fresh_sums(run: TestRun) -> FreshSums:
     copies = RunCopy.objects.filter(workspace=run.workspace_id, run_id__in=keys, erased_at__isnull=True)
     by_id = {copy.id: copy for copy in copies.defer("input", "context", "calls", "called_tools")}
     weights = group_weights(run.workspace_id)
+    experts_only = run.group_weights == GroupWeights.EXPERTS_ONLY
     said: dict[UUID, list[Correction]] = {copy_id: [] for copy_id in by_id}
     for correction in live_corrections_of(by_id):
         said[correction.copy_id].append(correction)
-    return {str(by_id[copy_id].run_id): _sums(by_id[copy_id], each, weights) for copy_id, each in said.items()}
+    sums = {copy_id: _sums(by_id[copy_id], each, weights) for copy_id, each in said.items()}
+    return {
+        str(by_id[copy_id].run_id): {item.key: item for item in (experts_items(each) if experts_only else each)}
+        for copy_id, each in sums.items()
+    }
 
 
-def _sums(copy: RunCopy, corrections: Iterable[Correction], weights: dict[str, float]) -> dict[str, ItemSum]:
+def _sums(copy: RunCopy, corrections: Iterable[Correction], weights: dict[str, float]) -> list[ItemSum]:
     place = answer_place(copy.subject_kind, copy.output.value if copy.output else None)
-    return {item.key: item for item in item_sums(map(counted, corrections), weights, place)}
+    return item_sums(map(counted, corrections), weights, place)
 
 
 def _count_without(run: TestRun, fresh: FreshSums) -> int:

@@ -42,7 +42,7 @@ def change_live(*, caller: Caller, project_id: UUID, agent_id: str, draft: LiveC
     _check_said(draft)
     project = project_readable_by(caller, project_id)
     check_project_action(caller, Action.WRITE if draft.action == LATEST else Action.ADMIN, project.id)
-    row = _locked_row(project.id, agent_id)
+    row = locked_live_row(project.id, agent_id)
     fixes = _locked_fixes(caller, project.id, agent_id, draft.fixes)
     before = row.version
     how = _moved(row, draft)
@@ -81,10 +81,17 @@ def settle(
     changed = 0
     for correction in corrections.order_by("id"):
         is_right = gradings[correction.id] == Outcome.RIGHT
+        if not is_right and _is_reopened_at(correction, change.to_version):
+            continue
         event = Event.GRADED_RIGHT if is_right else Event.GRADED_WRONG
         mark = fixed_mark(change) if is_right else reopened_mark(change)
         changed += apply_verdict(correction, Verdict(event, mark, cause or f"live-change:{change.id}"))
     return changed
+
+
+def _is_reopened_at(correction: Correction, version: str) -> bool:
+    """Wrong once more at the version it was reopened in: only another version replaces `reopenedIn` (E3)."""
+    return correction.status != Status.FIXED and correction.reopened_version == version
 
 
 def fixed_mark(change: LiveChange) -> VersionMark:
@@ -111,7 +118,8 @@ def _check_said(draft: LiveChangeDraft) -> None:
         raise refusal(f"fixes has more than {MAX_FIXES} entries.", "fixes")
 
 
-def _locked_row(project_id: UUID, agent_id: str) -> LiveVersion:
+def locked_live_row(project_id: UUID, agent_id: str) -> LiveVersion:
+    """The agent's live row, made when it has none: live changes and gradings of an agent come one after the other."""
     row, _created = LiveVersion.objects.get_or_create(project_id=project_id, agent_id=agent_id)
     return LiveVersion.objects.select_for_update().get(id=row.id)
 
@@ -130,22 +138,28 @@ def _locked_fixes(caller: Caller, project_id: UUID, agent_id: str, fixes: tuple[
     for key, correction_id in wanted.items():
         if key not in found:
             raise refusal(f"fixes names {correction_id!r}, which is no live correction of this agent here.", "fixes")
-    for correction in found.values():
-        _check_can_be_fixed(caller, correction)
+    _check_may_fix(caller, found.values())
+    _check_can_be_fixed(found.values())
     return list(found.values())
 
 
-def _check_can_be_fixed(caller: Caller, correction: Correction) -> None:
-    row = transition(Status(correction.status), Event.SHIPPED)
-    if row is None:
-        raise ConflictError(
-            Code.INVALID_TRANSITION,
-            f"A correction that is {correction.status} cannot become fixed this way.",
-            **{"from": correction.status, "to": Status.FIXED, "correctionId": str(correction.id)},
-        )
-    if row.owner_guard and not may_decide_as_owner(caller, correction):
-        reason = "Only the agent's owner or an administrator of the project decides on this."
-        raise project_denied(Action.ADMIN, correction.project_id, reason)
+def _check_may_fix(caller: Caller, corrections: Iterable[Correction]) -> None:
+    """Before any of them is refused for its state (decision 14)."""
+    for correction in corrections:
+        row = transition(Status(correction.status), Event.SHIPPED)
+        if row is not None and row.owner_guard and not may_decide_as_owner(caller, correction):
+            reason = "Only the agent's owner or an administrator of the project decides on this."
+            raise project_denied(Action.ADMIN, correction.project_id, reason)
+
+
+def _check_can_be_fixed(corrections: Iterable[Correction]) -> None:
+    for correction in corrections:
+        if transition(Status(correction.status), Event.SHIPPED) is None:
+            raise ConflictError(
+                Code.INVALID_TRANSITION,
+                f"A correction that is {correction.status} cannot become fixed this way.",
+                **{"from": correction.status, "to": Status.FIXED, "correctionId": str(correction.id)},
+            )
 
 
 def _moved(row: LiveVersion, draft: LiveChangeDraft) -> str:

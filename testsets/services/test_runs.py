@@ -6,8 +6,10 @@ from uuid import UUID
 
 from django.db import transaction
 
+from corrections.queries.corrections import as_uuid
 from corrections.rules.drafts import refusal
 from corrections.rules.weights import read_item_sum
+from corrections.services.erasure import hold_erasures
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError, InvalidError, UnprocessableError
@@ -20,7 +22,7 @@ from testsets.queries.sets import cases_of, latest_of, set_readable_by, version_
 from testsets.queries.test_runs import COMPLETED, TERMINAL, run_cases, test_run_readable_by
 from testsets.rules.sampling import Sampled, sampled, was_doubted
 from testsets.rules.versions import CORRECTIONS
-from testsets.services.grading import finish, finish_rescore
+from testsets.services.grading import ERASED, finish, finish_rescore
 from testsets.services.judging import judged
 
 RUNNING, CANCELLED = "running", "cancelled"
@@ -34,6 +36,7 @@ def start_test_run(*, caller: Caller, set_name: str, draft: TestRunDraft) -> Tes
     check_project_action(caller, Action.EXECUTE, test_set.project_id)
     check_project_action(caller, Action.WRITE, draft.project_id)
     version = _version_to_grade(caller, test_set, draft)
+    hold_erasures(caller.workspace_id)
     cases, erased = _cases_to_grade(version, draft.sample)
     _check_startable(draft, cases)
     at = clock.now()
@@ -75,8 +78,8 @@ def submit_outputs(*, caller: Caller, run_id: UUID, outputs: Sequence[OutputDraf
     erased case's output is dropped. The last output finishes the run.
     """
     run = _locked(caller, run_id, Action.EXECUTE)
-    _check_running(run)
     cases = _named_cases(run, outputs)
+    _check_running(run)
     known = _known_outputs(cases)
     fresh: list[TestRunOutput] = []
     for output in outputs:
@@ -143,7 +146,7 @@ def _copied(old: TestRun, project_id: UUID, caller: Caller) -> TestRun:
         reads=old.reads,
         sample=old.sample,
         correlation_id=old.correlation_id,
-        erased_cases=old.erased_cases,
+        erased_cases=old.erased_cases + run_cases(old).filter(erased_at__isnull=False).count(),
         rescore_of=old,
         requested_by_kind=caller.kind,
         requested_by_id=caller.id,
@@ -152,9 +155,8 @@ def _copied(old: TestRun, project_id: UUID, caller: Caller) -> TestRun:
 
 
 def _version_to_grade(caller: Caller, test_set: TestSet, draft: TestRunDraft) -> TestSetVersion:
-    if draft.set_version is None:
-        version = latest_of(test_set)
-    else:
+    version = latest_of(test_set)
+    if draft.set_version is not None:
         version = version_readable_by(caller, test_set.name, draft.set_version)
     if version.kind != CORRECTIONS:
         raise UnprocessableError(
@@ -185,7 +187,7 @@ def _check_startable(draft: TestRunDraft, cases: Sequence[TestCase]) -> None:
     problems = (
         (draft.subject_version is None, "Name the version of the agent or flow to be graded."),
         (not cases, "There is no case in this version to grade."),
-        (draft.baseline != "recorded", "The baseline can only be what was recorded."),
+        (not draft.is_against_recorded, "The baseline can only be what was recorded."),
     )
     for is_so, message in problems:
         if is_so:
@@ -228,7 +230,7 @@ def _is_new(known: dict[tuple[UUID, int], str], case: TestRunCase, output: Outpu
     if not stored:
         known[place] = output.fingerprint
         return True
-    if stored != output.fingerprint:
+    if stored not in (output.fingerprint, ERASED):
         raise ConflictError(
             Code.TEST_RUN_OUTPUT_EXISTS,
             "Another output of this case was handed in for this repetition.",
@@ -242,7 +244,7 @@ def _row(case: TestRunCase, output: OutputDraft) -> TestRunOutput:
     return TestRunOutput(
         run_case=case,
         repetition=output.repetition,
-        run_id=output.run_id,
+        run_id=_run_id(output.run_id),
         output=output.output,
         calls=output.calls,
         answer=output.answer,
@@ -253,6 +255,12 @@ def _row(case: TestRunCase, output: OutputDraft) -> TestRunOutput:
         error=output.error,
         fingerprint=output.fingerprint,
     )
+
+
+def _run_id(said: str) -> str:
+    """In the form that runs are known by, if it is one that they can have."""
+    key = as_uuid(said)
+    return said if key is None else str(key)
 
 
 def fingerprint_of(entry: dict[str, object]) -> str:
