@@ -375,4 +375,4 @@ def test_number_of_statements_does_not_grow(
         counts.append(len(statements))
 
     assert counts[0] == counts[1]
-    assert counts[0] <= 15
+    assert counts[0] == 14
