@@ -6,10 +6,11 @@ from django.test import Client
 from hypothesis import settings
 
 from corrections.models import Run
-from kindgi_site.callers import Caller
+from kindgi_site.callers import Caller, Role
 from kindgi_site.workspaces.models import Person, Project, Workspace
 from kindgi_site.workspaces.services.keys import store_key
 from tests.factories import ProjectFactory, ReviewerFactory, RunFactory, WorkspaceFactory, caller_of, person_with
+from tests.loop import Loop
 from tests.wire import WireClient
 
 # How long one example takes says how busy the machine is, not whether the rule holds.
@@ -70,3 +71,22 @@ def api_key(reviewer: Person, workspace: Workspace) -> str:
 @pytest.fixture
 def api_client(api_key: str) -> WireClient:
     return WireClient(api_key)
+
+
+@pytest.fixture
+def admin(project: Project) -> Person:
+    """An administrator of the project, not of the workspace."""
+    return person_with(project, Role.ADMIN)
+
+
+@pytest.fixture
+def loop(admin: Person, project: Project) -> Loop:
+    """The agent `support` with the key of the project's administrator."""
+    return Loop(WireClient(store_key(workspace=project.workspace, principal=admin)[1]), project)
+
+
+@pytest.fixture
+def root_client(project: Project) -> WireClient:
+    """A workspace administrator's own key."""
+    person = person_with(project, None, is_admin=True)
+    return WireClient(store_key(workspace=project.workspace, principal=person, role="admin")[1])
