@@ -171,6 +171,12 @@ SPECTACULAR_SETTINGS = {
 
 # A Python callable that says whether a new answer is right where nobody did, e.g. testsets.judges.ask_model.
 TEST_JUDGE = env_str("TEST_JUDGE", "")
+# What testsets.judges.ask_model asks: an endpoint that speaks like OpenAI's, up to and without /chat/completions.
+JUDGE_URL = env_str("JUDGE_URL", "")
+JUDGE_MODEL = env_str("JUDGE_MODEL", "")
+JUDGE_API_KEY = env_str("JUDGE_API_KEY", "")
+JUDGE_TIMEOUT_SECONDS = env_int("JUDGE_TIMEOUT_SECONDS", 30, minimum=1)
+JUDGE_RETRIES = env_int("JUDGE_RETRIES", 2)
 
 LOG_LEVEL = env_str("LOG_LEVEL", "INFO")
 LOGGING = {

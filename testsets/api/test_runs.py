@@ -174,7 +174,7 @@ class StartTestRunView(V1View):
         responses={201: StartedShape, **refusals(400, 401, 403, 404, 409, 410, 413, 422, 503)},
     )
     def post(self, request: Request, test_set_id: str) -> Response:
-        run = start_test_run(caller=self.caller, set_name=test_set_id, draft=_run_said(self.document))
+        run = start_test_run(caller=self.caller, set_name=test_set_id, draft=run_said(self.document))
         answer: dict[str, Any] = {"runId": str(run.id)}
         if run.dry_run:
             preview: dict[str, Any] = {"dryRun": True, "cases": run_cases(run).count()}
@@ -230,7 +230,7 @@ class SubmitOutputsView(V1View):
     )
     def post(self, request: Request, run_id: str) -> Response:
         key = path_uuid(run_id, "runId")
-        run, accepted = submit_outputs(caller=self.caller, run_id=key, outputs=_outputs_said(self.document))
+        run, accepted = submit_outputs(caller=self.caller, run_id=key, outputs=outputs_said(self.document))
         return Response({"accepted": accepted, "remaining": run.remaining, "status": run.status})
 
 
@@ -321,7 +321,7 @@ def _waiting_case(row: tuple[int, JsonText, int]) -> JsonText:
     return JsonText(f'{wire.text.rstrip()[:-1]},"remaining":{remaining}}}')
 
 
-def _run_said(document: Document) -> TestRunDraft:
+def run_said(document: Document) -> TestRunDraft:
     said = StartTestRunBody.read(document)
     if ("agentRef" in said) == ("flowRef" in said):
         raise refusal("Name exactly one of agentRef and flowRef.", "agentRef")
@@ -348,7 +348,7 @@ def _run_said(document: Document) -> TestRunDraft:
     )
 
 
-def _outputs_said(document: Document) -> list[OutputDraft]:
+def outputs_said(document: Document) -> list[OutputDraft]:
     said = SubmitOutputsBody.read(document)["outputs"]
     texts = exact_json.elements(document.members["outputs"])
     sent = document.value["outputs"]

@@ -26,7 +26,7 @@ from testsets.services.sets import new_version
 MAX_CASES = 1000
 CHUNK = 100
 
-Progress = Callable[[int], None]
+Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)

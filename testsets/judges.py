@@ -1,0 +1,81 @@
+"""A judge that asks a model behind an OpenAI-compatible endpoint; set TEST_JUDGE to use it, none is by default."""
+
+import json
+from typing import Any
+
+import httpx
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.template.loader import get_template
+from django.utils.safestring import mark_safe
+
+from corrections.vocabulary import Verdict
+from kindgi_site import exact_json
+from testsets.rules.grading import AnswerVerdict, Question
+
+MAX_REASON = 4000
+PROMPT = "testsets/judge_prompt.txt"
+
+
+class JudgeError(Exception):
+    """The model gave no verdict that can be read."""
+
+
+def ask_model(question: Question, case_input: Any) -> AnswerVerdict:
+    """Ask the model at JUDGE_URL; what it answers is a verdict with a reason.
+
+    Retries on connection failures, 429 and 5xx. Raises httpx.HTTPError or JudgeError when there is none in the end.
+    """
+    if not settings.JUDGE_URL or not settings.JUDGE_MODEL:
+        raise ImproperlyConfigured("TEST_JUDGE asks a model, so JUDGE_URL and JUDGE_MODEL must be set.")
+    request = {
+        "model": settings.JUDGE_MODEL,
+        "temperature": 0,
+        "messages": [{"role": "user", "content": prompt_for(question, case_input)}],
+    }
+    headers = {"Authorization": f"Bearer {settings.JUDGE_API_KEY}"} if settings.JUDGE_API_KEY else {}
+    with httpx.Client(timeout=settings.JUDGE_TIMEOUT_SECONDS, headers=headers) as client:
+        return verdict_in(_answer(client, request))
+
+
+def prompt_for(question: Question, case_input: Any) -> str:
+    """The prompt as plain text: what goes into it is never read as markup, so nothing is escaped."""
+    said = {
+        "input": exact_json.dumps(case_input),
+        "recorded": exact_json.dumps(question.recorded),
+        "new": exact_json.dumps(question.new),
+        "verdict": question.verdict.value,
+        "should_say": question.should_say or "",
+        "why": question.why or "",
+    }
+    plain = {name: mark_safe(text) for name, text in said.items()}  # noqa: S308 - a prompt is no page
+    return get_template(PROMPT).render(plain)
+
+
+def verdict_in(text: str) -> AnswerVerdict:
+    """The verdict in a model's answer: its first JSON object, whatever stands around it."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        said = json.loads(text[start : end + 1])
+        reason = said.get("reason")
+        return AnswerVerdict(Verdict(said["verdict"]), str(reason)[:MAX_REASON] if reason else None)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise JudgeError("The model's answer holds no verdict.") from None
+
+
+def _answer(client: httpx.Client, request: dict[str, Any]) -> str:
+    for attempt in range(settings.JUDGE_RETRIES + 1):
+        is_last = attempt == settings.JUDGE_RETRIES
+        try:
+            response = client.post(f"{settings.JUDGE_URL.rstrip('/')}/chat/completions", json=request)
+            response.raise_for_status()
+            return str(response.json()["choices"][0]["message"]["content"])
+        except httpx.HTTPStatusError as problem:
+            if is_last or not (problem.response.status_code == 429 or problem.response.status_code >= 500):
+                raise
+        except httpx.TransportError:
+            if is_last:
+                raise
+        except (ValueError, KeyError, IndexError, TypeError):
+            raise JudgeError("The endpoint's answer is not one of a chat completion.") from None
+    raise JudgeError("The model was never asked.")  # pragma: no cover - the loop always returns or raises

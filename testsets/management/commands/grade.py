@@ -1,0 +1,138 @@
+"""`manage.py grade`: grade an agent's new version with a test set, as a step of a CI job."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from kindgi_site.callers import Caller
+from kindgi_site.exact_json import NotJsonError, TooDeepError, parse_bytes
+from kindgi_site.workspaces.management.operators import OperatorCommand, slug_argument, workspace_of
+from kindgi_site.workspaces.services.people import project_of
+from testsets.graders import Grader, GraderError, LocalGrader, RemoteGrader, Wire
+from testsets.reports import junit, table
+from testsets.rules.standing import Compared, compared, share_right
+
+BATCH = 50
+
+
+class Command(OperatorCommand):
+    help = (
+        "Grade the outputs of an agent's version with a test set, print what got fixed and what came back, and end"
+        " with status 1 when too little is right."
+    )
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        # --version is the agent's here, not Django's.
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("set", metavar="SET[@VERSION]", help="the test set; its latest version unless one is named")
+        parser.add_argument(
+            "--outputs", required=True, metavar="FILE.jsonl", help="a line for each output: caseId, output, calls …"
+        )
+        parser.add_argument("--agent", required=True, metavar="ID")
+        parser.add_argument("--version", required=True, metavar="V", help="the agent's version that gave the outputs")
+        parser.add_argument("--junit", metavar="FILE", help="write a JUnit report there")
+        parser.add_argument(
+            "--min-right", type=_share, default=1.0, metavar="0.9", help="the least share that must be right"
+        )
+        parser.add_argument("--workspace", metavar="SLUG", type=slug_argument, help="grade in this server's database")
+        parser.add_argument("--project", metavar="SLUG or UUID", help="where it runs; else the Default project")
+        parser.add_argument(
+            "--url", metavar="URL", help="grade at another server instead, with --key and a project's UUID"
+        )
+        parser.add_argument("--key", metavar="KEY", help="the API key for --url")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        grader, project_id = _grader(options)
+        set_name, _, set_version = options["set"].partition("@")
+        try:
+            result = self._graded(grader, set_name, set_version, project_id, options)
+            cases, against = _compared(grader, set_name, options, result)
+        except GraderError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        for line in table(cases, against=against):
+            self.stdout.write(line)
+        if options["junit"]:
+            name = f"{set_name}@{result['testSetVersion']}"
+            Path(options["junit"]).write_bytes(junit(cases, name=name))
+        share = share_right(cases)
+        if share is None or share < options["min_right"]:
+            self.stderr.write(self.style.ERROR(f"Less than {options['min_right']:.0%} is right."))
+            sys.exit(1)
+
+    def _graded(
+        self, grader: Grader, set_name: str, set_version: str, project_id: str, options: dict[str, Any]
+    ) -> Wire:
+        body = {"projectId": project_id, "agentRef": {"agentId": options["agent"], "version": options["version"]}}
+        if set_version:
+            body["testSetVersion"] = set_version
+        run_id = grader.start(set_name, body)
+        status = "running"
+        lines = list(_lines(options["outputs"]))
+        with tqdm(total=len(lines), unit="output", file=sys.stderr, disable=None) as bar:
+            for start in range(0, len(lines), BATCH):
+                batch = lines[start : start + BATCH]
+                status = grader.submit(run_id, batch)
+                bar.update(len(batch))
+        if status == "running":
+            grader.complete(run_id)
+        return grader.fetch(run_id)
+
+
+def _grader(options: dict[str, Any]) -> tuple[Grader, str]:
+    if options["url"]:
+        if not options["key"] or not options["project"]:
+            raise CommandError("--url needs --key and --project with the project's UUID.")
+        return RemoteGrader(options["url"], options["key"]), options["project"]
+    if not options["workspace"]:
+        raise CommandError("Name --workspace, or --url and --key.")
+    workspace = workspace_of(options["workspace"])
+    caller = Caller(
+        workspace_id=workspace.id, kind="service", id="grade", name="grade", is_workspace_admin=True, via="command"
+    )
+    return LocalGrader(caller), str(project_of(workspace, options["project"]).id)
+
+
+def _compared(
+    grader: Grader, set_name: str, options: dict[str, Any], result: Wire
+) -> tuple[list[Compared], str | None]:
+    """The cases against the newest finished run of another version of the agent, and that version."""
+    for run in grader.finished_runs(set_name, options["agent"]):
+        version = run["agentRef"]["version"]
+        if version != options["version"] and not run["dryRun"]:
+            earlier = grader.fetch(run["runId"])
+            return compared(result["result"]["perCase"], earlier["result"]["perCase"]), version
+    return compared(result["result"]["perCase"], ()), None
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Each line of the file that is a JSON object."""
+    try:
+        with Path(path).open("rb") as source:
+            for number, line in enumerate(source, start=1):
+                if line.strip():
+                    yield _checked(line.strip(), number)
+    except OSError as problem:
+        raise CommandError(f"{path} cannot be read: {problem.strerror}.") from problem
+
+
+def _checked(line: bytes, number: int) -> bytes:
+    try:
+        _text, value = parse_bytes(line)
+    except (NotJsonError, TooDeepError):
+        raise CommandError(f"Line {number} is not JSON.") from None
+    if not isinstance(value, dict):
+        raise CommandError(f"Line {number} is not a JSON object.")
+    return line
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 <= share <= 1:
+        raise ValueError(text)
+    return share
