@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import django_filters
 from django import forms
@@ -260,8 +260,6 @@ class PreviewQuery:
     sample: float | None
     last: int
     rule_id: str
-
-    PARAMETERS: ClassVar = ("agentIds", "flowIds", "versions", "status", "includeDryRuns", "sample", "last", "ruleId")
 
 
 def preview_query(query: QueryDict) -> PreviewQuery:

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from corrections.api.in_project import ProjectView
 from corrections.drafts import RuleChange, RuleDraft, RuleWhen
-from corrections.filters import MAX_LAST, PreviewQuery, preview_query
+from corrections.filters import MAX_LAST, preview_query
 from corrections.queries.correcting_rules import (
     live_rules_of,
     outcomes_of,
@@ -197,7 +197,8 @@ class CorrectingRulePreviewView(ProjectView):
         operation_id="projects.correctingRules.preview",
         summary="What a rule would have queued of the newest runs",
         parameters=[
-            *(query(name) for name in PreviewQuery.PARAMETERS if name not in ("sample", "last")),
+            *(query(name) for name in ("agentIds", "flowIds", "versions", "status", "ruleId")),
+            query("includeDryRuns", enum=["true", "false"]),
             OpenApiParameter("sample", float, description="Above 0, at most 1."),
             OpenApiParameter("last", int, description=f"How many runs, 100 unless said, at most {MAX_LAST}."),
         ],

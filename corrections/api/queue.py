@@ -19,6 +19,8 @@ from kindgi_site.api.schema import PAGING, query, refusals
 from kindgi_site.api.shapes import ShownId, ShownTime, WireShape, page_of
 from kindgi_site.callers import Action
 
+_WORDS = {"state": [word.value for word in ItemState], "forMe": ["true", "false"]}
+
 
 class DismissBody(WireBody):
     reason = Text(required=False, max_length=MAX_REASON)
@@ -74,7 +76,7 @@ class CorrectingQueueView(ProjectView):
     @extend_schema(
         operation_id="projects.correctingQueue.list",
         summary="List a project's correcting queue, oldest first",
-        parameters=[*PAGING, *(query(name) for name in QueueFilter.parameters())],
+        parameters=[*PAGING, *(query(name, enum=_WORDS.get(name)) for name in QueueFilter.parameters())],
         responses={200: CorrectingQueueShape, **refusals(400, 401, 403, 404)},
     )
     def get(self, request: Request, project_id: str) -> Response:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, CharField, Count, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from corrections.drafts import RuleWhen
 from corrections.models import CorrectingItem, CorrectingRule, CorrectingRuleVersion, Correction, RuleMatch, Run
@@ -207,5 +207,7 @@ def _corrections(rule: CorrectingRule, since: datetime | None) -> Any:
 
 
 def _corrected_runs(rule: CorrectingRule, since: datetime | None) -> Any:
-    rows = _live_corrections(rule, since).values("rule_version", "agent_version")
-    return rows.annotate(count=Count("run_id", distinct=True)).order_by()
+    live = Correction.objects.filter(workspace=rule.workspace_id, run_id=OuterRef("run_id"))
+    items = _items(rule, since).filter(Exists(live.filter(unregistered_at__isnull=True)))
+    rows = items.annotate(**_AGENT_VERSION, rule_version=F("matches__version__number"))
+    return rows.values("rule_version", "agent_version").annotate(count=Count("id")).order_by()

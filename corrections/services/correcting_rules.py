@@ -28,7 +28,7 @@ def create_rule(*, caller: Caller, project: Project, draft: RuleDraft) -> Correc
     rule = CorrectingRule(workspace_id=project.workspace_id, project=project)
     rule.save(force_insert=True)
     version = _version(caller, rule, draft, group_id)
-    record_write(caller, "correctingRules.create", "correcting-rule", rule.id)
+    record_write(caller, "correctingRules.create", "correcting-rule", rule.id, _differing(draft, RuleDraft(name="")))
     return version
 
 
@@ -50,7 +50,7 @@ def change_rule(*, caller: Caller, project: Project, rule_id: str, change: RuleC
     rule.version += 1
     rule.save(update_fields=["version"])
     version = _version(caller, rule, draft, group_id)
-    record_write(caller, "correctingRules.update", "correcting-rule", rule.id, _fields_said(change))
+    record_write(caller, "correctingRules.update", "correcting-rule", rule.id, _differing(change, RuleChange()))
     return version
 
 
@@ -113,6 +113,6 @@ def _draft_of(version: CorrectingRuleVersion) -> RuleDraft:
     )
 
 
-def _fields_said(change: RuleChange) -> list[str]:
-    unsaid = RuleChange()
-    return [field.name for field in fields(change) if getattr(change, field.name) != getattr(unsaid, field.name)]
+def _differing(said: RuleDraft | RuleChange, plain: RuleDraft | RuleChange) -> list[str]:
+    """The names of what was said."""
+    return [field.name for field in fields(said) if getattr(said, field.name) != getattr(plain, field.name)]

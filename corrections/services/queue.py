@@ -48,7 +48,7 @@ def look_at_run(run: Run) -> None:
     if not may_be_queued(look):
         return
     taking = [rule for rule in enabled_rules_of(run.project_id) if _takes(rule, look)]
-    full = _full(taking)
+    full = _full(run, taking)
     at = clock.now()
     if full:
         skipped = [rule for rule in taking if rule.rule_id in full]
@@ -67,14 +67,15 @@ def _takes(rule: CorrectingRuleVersion, look: SeenRun) -> bool:
     return matches(read_when(rule.when), look) and is_sampled(str(rule.rule_id), look.run_id, rule.sample)
 
 
-def _full(rules: Sequence[CorrectingRuleVersion]) -> set[UUID]:
+def _full(run: Run, rules: Sequence[CorrectingRuleVersion]) -> set[UUID]:
     """The rules among these whose cap is reached; those with a cap stay held."""
     caps = {rule.rule_id: rule.max_open for rule in rules if rule.max_open is not None}
     if not caps:
         return set()
     held = CorrectingRule.objects.select_for_update(no_key=True).filter(id__in=caps).order_by("id")
     list(held.values_list("id", flat=True))
-    waiting = RuleMatch.objects.filter(rule__in=caps, item__state=ItemState.OPEN)
+    # By way of the project's open items: of the rule's own there may be many more that are closed.
+    waiting = RuleMatch.objects.filter(rule__in=caps, item__project=run.project_id, item__state=ItemState.OPEN)
     counts = waiting.values_list("rule").annotate(count=Count("id")).order_by()
     return {rule_id for rule_id, count in counts if count >= caps[rule_id]}
 

@@ -41,7 +41,8 @@ def test_the_plainest_rule_takes_everything(api_client, reviewer, project, path)
     }
     assert '"sample":1,' in response.content.decode()
     entry = AuditEntry.objects.get(target_kind="correcting-rule")
-    assert (entry.action, entry.target_id, entry.by_id) == ("correctingRules.create", str(rule.id), str(reviewer.id))
+    assert (entry.action, entry.target_id) == ("correctingRules.create", str(rule.id))
+    assert (entry.by_id, entry.fields) == (str(reviewer.id), "name")
 
 
 def test_everything_that_can_be_said_is_kept(project, workspace, path):
@@ -79,6 +80,7 @@ def test_everything_that_can_be_said_is_kept(project, workspace, path):
         "createdBy": f"service_account:{service.id}",
         "createdAt": clock.wire_time(version.created_at),
     }
+    assert AuditEntry.objects.get(target_kind="correcting-rule").fields == "name when sample max_open group_id enabled"
 
 
 BAD = {
