@@ -1,5 +1,6 @@
 """Whatever happens to a correction, in whatever order, the invariants of section 8 hold after every step."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ LEARNED = (Event.GRADED_RIGHT, Event.GRADED_WRONG, Event.SHIPPED)
 # What is final or rare comes once among many, so that most sequences go on for long.
 STEPS = st.one_of(
     st.tuples(st.sampled_from([event for event in BY_HAND if event != Event.UNREGISTER] * 3), st.booleans()),
-    st.tuples(st.sampled_from(LEARNED), st.just(True)),  # noqa: FBT003
+    st.tuples(st.sampled_from(LEARNED), st.just(True)),
     st.tuples(st.sampled_from(["note it", "give a reason", "erase", Event.UNREGISTER, Event.SUPERSEDE]), st.booleans()),
 )
 ABOVE_ALL = settings(
@@ -95,7 +96,7 @@ class Life:
 
     def _check_history(self, status: str) -> None:
         steps = list(CorrectionEvent.objects.filter(correction=self.id).order_by("at", "id"))
-        assert all(earlier.to_status == later.from_status for earlier, later in zip(steps, steps[1:], strict=False))
+        assert all(earlier.to_status == later.from_status for earlier, later in pairwise(steps))
         assert not steps or steps[-1].to_status == status
         assert all(step.by is not None or step.cause for step in steps)
 

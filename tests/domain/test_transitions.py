@@ -282,9 +282,7 @@ def test_what_the_server_learns(project, case):
         assert not CorrectionEvent.objects.exists()
         return
     assert stored.status == (back_to(before) if to == "back" else to)
-    assert (stored.fixed_in, stored.reopened_in) == (
-        (MARK, None) if to == IS_FIXED else (before.fixed_in, MARK)
-    )
+    assert (stored.fixed_in, stored.reopened_in) == ((MARK, None) if to == IS_FIXED else (before.fixed_in, MARK))
     assert stored.status_note is None
     step = CorrectionEvent.objects.get()
     assert (step.from_status, step.to_status, step.by, step.cause) == (state, stored.status, None, "live-change:1")
