@@ -27,7 +27,7 @@ from corrections.services.groups import change_group, check_name_free, create_gr
 from corrections.vocabulary import ScopeKind
 from kindgi_site.callers import Caller, ReviewerRole
 from kindgi_site.errors import DomainError
-from kindgi_site.look_only import EvidenceAdmin, LookOnly, LookOnlyAdmin
+from kindgi_site.look_only import EvidenceAdmin, LookOnly, LookOnlyAdmin, show_the_rest
 from kindgi_site.workspaces.admin import InWorkspaceAdmin
 
 FIXED = ("workspace", "scope_kind", "project", "agent_id", "name")
@@ -225,3 +225,6 @@ def _operator(request: HttpRequest, workspace_id: UUID) -> Caller:
         name=str(request.user),
         is_workspace_admin=True,
     )
+
+
+show_the_rest("corrections", except_for=(RunContent, RunTool))

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
+from django.apps import apps
 from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import Field, Model, Q, QuerySet, UUIDField
@@ -66,8 +67,9 @@ class LongTableAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     paginator = BoundedPaginator
     list_per_page = 50
-    ordering = ("-id",)  # keys are made in the order of time
+    ordering = ("-pk",)  # keys are made in the order of time
     show_full_result_count = False
+    list_select_related: ClassVar[bool | tuple[str, ...]] = True
     show_facets = admin.ShowFacets.NEVER
     sortable_by = ()
 
@@ -96,6 +98,13 @@ class EvidenceAdmin(LookOnlyAdmin):
             elif _is_uuid(word):
                 found |= Q((name, UUID(word)))
         return (queryset.filter(found) if word else queryset), False
+
+
+def show_the_rest(app_label: str, *, except_for: tuple[type[Model], ...] = ()) -> None:
+    """Give a plain page to every table of an app that has none of its own."""
+    for model in apps.get_app_config(app_label).get_models():
+        if model not in except_for and not admin.site.is_registered(model):
+            admin.site.register(model, EvidenceAdmin)
 
 
 def _json_text(field: "Field[Any, Any]") -> Callable[[Model], SafeString | None]:

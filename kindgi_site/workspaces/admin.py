@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from kindgi_site.callers import ReviewerRole, Role
 from kindgi_site.errors import DomainError
-from kindgi_site.look_only import EvidenceAdmin, LongTableAdmin, LookOnlyAdmin
+from kindgi_site.look_only import EvidenceAdmin, LongTableAdmin, LookOnlyAdmin, show_the_rest
 from kindgi_site.workspaces.models import (
     ApiKey,
     AuditEntry,
@@ -346,3 +346,6 @@ class ApiKeyAdmin(KeptAdmin):
             keys.revoke_key(key=key)
         said = ngettext("%(count)d key was revoked.", "%(count)d keys were revoked.", len(live))
         self.message_user(request, said % {"count": len(live)}, messages.SUCCESS)
+
+
+show_the_rest("workspaces")
