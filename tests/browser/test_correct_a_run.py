@@ -111,6 +111,20 @@ def test_control_and_enter_saves(open_tab: OpenTab, ana: Person, refund: Run):
     assert Correction.objects.get().answer == "right"
 
 
+def test_what_changed_since_the_last_save_is_not_called_saved(open_tab: OpenTab, ana: Person, refund: Run):
+    tab = open_tab(person=ana)
+    tab.goto(f"/runs/{refund.run_id}/")
+    choose(tab, "answer", "right")
+    tab.locator("#save").click()
+    expect(tab.locator("#saved-note")).to_contain_text("Saved")
+    expect(tab.get_by_role("status")).to_have_text("Saved.")
+
+    choose(tab, "decisions", "right")
+
+    expect(tab.locator("#saved-note")).to_contain_text("Not saved yet. Last saved")
+    assert Correction.objects.get().decisions == ""
+
+
 def test_enter_in_a_field_saves_nothing(open_tab: OpenTab, ana: Person, refund: Run):
     tab = open_tab(person=ana)
     tab.goto(f"/runs/{refund.run_id}/")

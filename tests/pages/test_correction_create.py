@@ -46,6 +46,7 @@ def test_with_htmx_the_panel_is_swapped(reviewer_client: Client, marked_run: Run
     assert "✓ Saved" in text_of(html)
     assert '<p id="run-facts" class="run-facts" hx-swap-oob="true">' in " ".join(html.split())
     assert "Stored copy of just now" in text_of(html)
+    assert '<div hx-swap-oob="innerHTML:#messages">' in html
     assert Correction.objects.count() == 1
 
 
