@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce, Collate
 
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, GoneError, NotFoundError
+from kindgi_site.exact_json import is_storable
 from testsets.models import TestCase, TestSet, TestSetVersion
 from testsets.rules.versions import parse_set_version
 
@@ -44,7 +45,8 @@ def by_code_point(field: str) -> Collate:
 
 
 def set_readable_by(caller: Caller, name: str) -> TestSet:
-    found = sets_readable_by(caller).filter(name=name).first()
+    # PostgreSQL does not even compare a text with NUL in it; no id has one.
+    found = sets_readable_by(caller).filter(name=name).first() if is_storable(name) else None
     if found is None:
         raise set_not_found(name)
     return found
@@ -77,7 +79,8 @@ def after_version(versions: QuerySet[TestSetVersion], text: str) -> QuerySet[Tes
 
 def version_readable_by(caller: Caller, name: str, version: str) -> TestSetVersion:
     """Unregistered ones too; NotFoundError `test-set-not-found` for an unknown or malformed version as well."""
-    found = versions_readable_by(caller).filter(test_set__name=name, version=version).first()
+    versions = versions_readable_by(caller).filter(test_set__name=name, version=version)
+    found = versions.first() if is_storable(name + version) else None
     if found is None:
         raise set_not_found(name, version)
     return found
