@@ -1,5 +1,6 @@
 """What narrows the list of runs on its page; all of it stands in the address."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import django_filters
@@ -9,7 +10,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from corrections.models import Correction, Run
-from corrections.vocabulary import RunStatus
+from corrections.vocabulary import RunStatus, Status
 from kindgi_site.callers import Caller
 from kindgi_site.exact_json import dumps
 from kindgi_site.workspaces.models import Project
@@ -69,11 +70,7 @@ class RunPageFilter(django_filters.FilterSet):
     @property
     def query(self) -> str:
         """The filters as a query string without the empty ones, the same however they were typed."""
-        given = QueryDict(mutable=True)
-        for name in self.filters:
-            if self.data.get(name):
-                given[name] = self.data[name]
-        return given.urlencode()
+        return _query(self.data, self.filters)
 
     @property
     def count(self) -> int:
@@ -102,3 +99,81 @@ class RunPageFilter(django_filters.FilterSet):
             "not-mine": ~Exists(mine),
         }
         return runs.filter(conditions[which])
+
+
+DESKS = [
+    ("with-owner", _("With owner")),
+    ("improve", _("Improve")),
+    ("developer", _("Developer")),
+    ("fixed", _("Fixed")),
+    ("all", _("All")),
+]
+CORRECTION_STATUSES = [
+    (Status.OPEN.value, _("open")),
+    (Status.BEING_FIXED.value, _("being fixed")),
+    (Status.WITH_OWNER.value, _("with the owner")),
+    (Status.FIXED.value, _("fixed")),
+    (Status.WONT_FIX.value, _("won’t fix")),
+]
+_UNDONE = (Status.OPEN, Status.BEING_FIXED)
+
+
+class CorrectionPageFilter(django_filters.FilterSet):
+    """The desks of an agent's owner: whose turn it is, and what narrows it."""
+
+    desk = django_filters.ChoiceFilter(choices=DESKS, method="at_desk", label=_("Desk"))
+    subject = django_filters.CharFilter(label=_("Agent or flow"), field_name="subject_id")
+    version = django_filters.CharFilter(label=_("Version"), field_name="subject_version")
+    status = django_filters.ChoiceFilter(label=_("Status"), choices=CORRECTION_STATUSES, empty_label=_("any status"))
+    expert = django_filters.ChoiceFilter(
+        label=_("Said by"), choices=[("true", _("experts"))], empty_label=_("anybody"), method="by_experts"
+    )
+
+    class Meta:
+        model = Correction
+        fields: list[str] = []
+
+    def __init__(self, data: QueryDict, queryset: QuerySet[Correction]) -> None:
+        given = data.copy()
+        if given.get("desk") not in dict(DESKS):
+            given["desk"] = DESKS[0][0]
+        super().__init__(given, queryset.filter(unregistered_at__isnull=True))
+        self.filters["desk"].extra["widget"] = forms.HiddenInput()
+        for name in ("subject", "version"):
+            attrs = {"list": f"known-{name}", "placeholder": _("any"), "autocomplete": "off", "spellcheck": "false"}
+            self.filters[name].extra["widget"] = forms.TextInput(attrs=attrs)
+
+    @property
+    def desk_name(self) -> str:
+        return str(self.data["desk"])
+
+    @property
+    def query(self) -> str:
+        """The filters as a query string without the empty ones, the desk first."""
+        return _query(self.data, self.filters)
+
+    @property
+    def count(self) -> int:
+        """How many filters narrow the desk."""
+        return sum(bool(self.data.get(name)) for name in self.filters if name != "desk")
+
+    def at_desk(self, corrections: QuerySet[Correction], _name: str, desk: str) -> QuerySet[Correction]:
+        match desk:
+            case "with-owner":
+                return corrections.filter(status=Status.WITH_OWNER)
+            case "fixed":
+                return corrections.filter(status=Status.FIXED).exclude(fixed_how="recorded-right")
+            case "improve" | "developer":
+                return corrections.filter(sorted_to=desk, status__in=_UNDONE)
+        return corrections
+
+    def by_experts(self, corrections: QuerySet[Correction], _name: str, _value: str) -> QuerySet[Correction]:
+        return corrections.filter(expert=True)
+
+
+def _query(data: QueryDict, names: Iterable[str]) -> str:
+    given = QueryDict(mutable=True)
+    for name in names:
+        if data.get(name):
+            given[name] = str(data[name])
+    return given.urlencode()

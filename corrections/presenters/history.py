@@ -46,13 +46,13 @@ def history(
         verdicts = [item.verdict for item in draft.items]
         yield Said(
             id=str(correction.id),
-            who=names.get(correction.made_by_id) or _maker(correction),
+            who=maker_name(correction, names),
             is_mine=correction.made_by_id == caller_id,
             at=correction.created_at,
             group=correction.group.name if correction.group else "",
             is_expert=correction.expert,
             state=_state(correction),
-            state_words=_state_words(correction),
+            state_words=state_words(correction),
             decisions=correction.decisions,
             answer=correction.answer,
             right_items=verdicts.count(Verdict.RIGHT),
@@ -82,8 +82,9 @@ def _list(stored: JsonText | None) -> list[Any]:
     return stored.value if stored else []
 
 
-def _maker(correction: Correction) -> str:
-    return _("An end user") if correction.participant_id else _("A program")
+def maker_name(correction: Correction, names: Mapping[str, str]) -> str:
+    """Who made it, for people to read."""
+    return names.get(correction.made_by_id) or (_("An end user") if correction.participant_id else _("A program"))
 
 
 def _state(correction: Correction) -> str:
@@ -92,7 +93,7 @@ def _state(correction: Correction) -> str:
     return "live" if correction.is_live else "removed"
 
 
-def _state_words(correction: Correction) -> str:
+def state_words(correction: Correction) -> str:
     if correction.superseded_by_id:
         return _("Replaced by a later one")
     words = {

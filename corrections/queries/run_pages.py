@@ -202,7 +202,12 @@ def own_correction(caller: Caller, run_id: UUID) -> Correction | None:
 
 def names_of_makers(corrections: Sequence[Correction]) -> dict[str, str]:
     """The names of those who made some corrections, by their ids, in one statement."""
-    ids = {key for correction in corrections if (key := as_uuid(correction.made_by_id))}
+    return names_of(correction.made_by_id for correction in corrections)
+
+
+def names_of(party_ids: Iterable[str]) -> dict[str, str]:
+    """The names of people and services by their ids, in one statement."""
+    ids = {key for party_id in party_ids if (key := as_uuid(party_id))}
     people = Person.objects.filter(id__in=ids).values_list("id", "username", "first_name", "last_name")
     none = Cast(Value(""), CharField())
     services = ServiceAccount.objects.filter(id__in=ids).values_list("id", F("name"), none, none)

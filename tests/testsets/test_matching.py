@@ -11,7 +11,7 @@ from corrections.drafts import ExpectedCall
 from corrections.rules.calls import Call, listed
 from corrections.rules.pointers import resolve
 from kindgi_site.exact_json import Number, canonical, dumps, parse
-from testsets.rules.matching import MAX_PATHS, Failure, differences, forbidden, other_tools, unmet, wanted_calls
+from corrections.rules.matching import MAX_PATHS, Failure, differences, forbidden, other_tools, unmet, wanted_calls
 
 
 def failures(wanted: str, made: str) -> list[dict]:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from corrections.rules.calls import Call, calls_made, listed
+from corrections.rules.matching import Failure, WantedCall, forbidden, other_tools, unmet, wanted_calls
 from corrections.rules.outputs import Item, answer_of, items_of
 from corrections.rules.pointers import MISSING
 from corrections.rules.weights import AnswerPlace, ItemSum, answer_place
@@ -14,7 +15,6 @@ from kindgi_site.exact_json import canonical
 from testsets.rules.cases import Case
 from testsets.rules.changes import Changes, changes
 from testsets.rules.items import CaseItems, ranked
-from testsets.rules.matching import Failure, WantedCall, forbidden, other_tools, unmet, wanted_calls
 from testsets.rules.metrics import Score, score
 
 
