@@ -24,13 +24,18 @@ def runs_to_purge(*, before: datetime, workspace_id: UUID | None = None) -> Quer
 
 def purge_runs(*, before: datetime, workspace_id: UUID | None = None) -> Iterator[int]:
     """Purge in batches, each committed by itself, yielding its size: stopping at any point is safe."""
-    while size := _purge_batch(runs_to_purge(before=before, workspace_id=workspace_id)):
-        yield size
+    runs = runs_to_purge(before=before, workspace_id=workspace_id)
+    done = _purge_batch(runs)
+    while done:
+        yield len(done)
+        # From where the last batch ended: what was purged before is not looked through again for each batch.
+        done = _purge_batch(runs.filter(id__gt=done[-1]))
 
 
 @transaction.atomic
-def _purge_batch(runs: QuerySet[Run]) -> int:
+def _purge_batch(runs: QuerySet[Run]) -> list[UUID]:
     """Holds the batch's rows, so that a correction being recorded is finished first and has its copy."""
     ids = list(runs.select_for_update(of=("self",)).order_by("id").values_list("id", flat=True)[:BATCH])
     RunContent.objects.filter(run__in=ids).update(input=None, output=None, context=None, calls=None, failure_message="")
-    return Run.objects.filter(id__in=ids).update(purged_at=clock.now())
+    Run.objects.filter(id__in=ids).update(purged_at=clock.now())
+    return ids

@@ -122,6 +122,7 @@ def _created(caller: Caller, draft: RunDraft) -> Run:
 
 def _replace(run: Run, draft: RunDraft) -> None:
     run.updated_at = clock.now()
+    run.purged_at = None  # it has content again
     _fill(run, draft)
     run.save()
     _content(run, draft).save()

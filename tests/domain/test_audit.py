@@ -1,0 +1,376 @@
+"""The audit record: one entry for each write, without content; sealed so that tampering shows."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from corrections.drafts import CorrectionDraft, ExpectedCall, GroupChange, GroupDraft, RuleChange
+from corrections.marks import Party
+from corrections.models import Run
+from corrections.services.agents import set_owner
+from corrections.services.correcting_rules import change_rule, stop_rule
+from corrections.services.erasure import erase_conversation, erase_participant, erase_run
+from corrections.services.groups import change_group, create_group, retire_group
+from corrections.services.queue import dismiss_item, reopen_item
+from corrections.services.recording import record_correction
+from corrections.services.status import (
+    link_correction,
+    remove_correction,
+    set_status,
+    sort_correction,
+    unlink_correction,
+)
+from corrections.vocabulary import LinkKind, ScopeKind, SortedTo, Status, Verdict
+from kindgi_site import clock
+from kindgi_site.callers import Caller, ReviewerRole, Role
+from kindgi_site.errors import DomainError
+from kindgi_site.exact_json import JsonText
+from kindgi_site.workspaces.models import AuditEntry, AuditSeal
+from kindgi_site.workspaces.services.audit import digest_of, record_write, seal_pending
+from kindgi_site.workspaces.services.keys import KeyDraft, mint_key, revoke_key_by_id
+from kindgi_site.workspaces.services.projects import create_project
+from kindgi_site.workspaces.services.reviewers import register_reviewer, unregister_reviewer
+from tests.at_once import at_once
+from tests.factories import CorrectorGroupFactory, ProjectFactory, RunFactory, WorkspaceFactory, caller_of, person_with
+from tests.life import LINKED, correction_in
+from tests.queueing import finish_run, run_draft, write_rule
+
+WORD = "w-said"
+
+
+class Cast:
+    """An administrator and what there is to write on, made before the write is watched."""
+
+    def __init__(self, project: Any) -> None:
+        self.project = project
+        self.person = person_with(project, Role.ADMIN, is_admin=True)
+        self.by: Caller = caller_of(self.person)
+        self.run = RunFactory(project=project)
+
+    def correction(self, status: Status = Status.OPEN, **more: Any) -> str:
+        return str(correction_in(self.project, status, SortedTo.IMPROVE, **more).id)
+
+    def item(self) -> str:
+        write_rule(self.by, self.project)
+        return str(finish_run(self.by, self.project).run_id)
+
+    def dismissed(self) -> str:
+        run_id = self.item()
+        dismiss_item(caller=self.by, project=self.project, run_id=run_id)
+        return run_id
+
+    def group(self) -> str:
+        return str(CorrectorGroupFactory(workspace=self.project.workspace).id)
+
+    def rule(self) -> Any:
+        return write_rule(self.by, self.project).rule_id
+
+
+def record(cast: Cast, _made: Any) -> Any:
+    draft = CorrectionDraft(
+        decisions=Verdict.WRONG, should_call=(ExpectedCall(WORD),), answer=Verdict.WRONG, should_say=WORD, why=WORD
+    )
+    return record_correction(caller=cast.by, run_id=cast.run.run_id, draft=draft).id
+
+
+def ingest(cast: Cast, _made: Any) -> Any:
+    return finish_run(cast.by, cast.project, input=JsonText(f'"{WORD}"'), participant_id=WORD).run_id
+
+
+def made_group(cast: Cast, _made: Any) -> Any:
+    draft = GroupDraft(name=WORD, weight=1, scope_kind=ScopeKind.TENANT, description=WORD)
+    return create_group(caller=cast.by, draft=draft).id
+
+
+def minted(cast: Cast, _made: Any) -> Any:
+    return mint_key(caller=cast.by, draft=KeyDraft(label=WORD))[0].id
+
+
+def nothing(_cast: Cast) -> None:
+    return None
+
+
+# What is done, as the record names it: what there must be first, the write, and the fields it names.
+# Each write returns the id of its target.
+WRITES: dict[str, tuple[Callable[[Cast], Any], Callable[[Cast, Any], Any], str]] = {
+    "runs.put": (nothing, ingest, ""),
+    "corrections.create": (nothing, record, "decisions should_call answer should_say why"),
+    "corrections.status": (
+        Cast.correction,
+        lambda cast, key: set_status(caller=cast.by, correction_id=key, status=Status.WONT_FIX, note=WORD).id,
+        "status note_text note_by_kind note_by_id note_at",
+    ),
+    "corrections.sort": (
+        Cast.correction,
+        lambda cast, key: sort_correction(caller=cast.by, correction_id=key, to=SortedTo.OWNER, reason=WORD).id,
+        "status sorted_to sorted_by_kind sorted_by_id sorted_reason sorted_at",
+    ),
+    "corrections.link": (
+        Cast.correction,
+        lambda cast, key: link_correction(caller=cast.by, correction_id=key, kind=LinkKind.IMPROVE_RUN, target=WORD).id,
+        "status link_kind link_target",
+    ),
+    "corrections.unlink": (
+        lambda cast: cast.correction(**LINKED),
+        lambda cast, key: unlink_correction(caller=cast.by, correction_id=key).id,
+        "link_kind link_target",
+    ),
+    "corrections.unregister": (
+        Cast.correction,
+        lambda cast, key: remove_correction(caller=cast.by, correction_id=key).id,
+        "status unregistered_at",
+    ),
+    "corrector-groups.create": (nothing, made_group, ""),
+    "corrector-groups.update": (
+        Cast.group,
+        lambda cast, key: change_group(caller=cast.by, group_id=key, change=GroupChange(description=WORD)).id,
+        "description",
+    ),
+    "corrector-groups.unregister": (Cast.group, lambda cast, key: retire_group(caller=cast.by, group_id=key).id, ""),
+    "agents.set-owner": (
+        nothing,
+        lambda cast, _made: (
+            set_owner(caller=cast.by, project_id=cast.project.id, agent_id="support", owner=Party("user", WORD))
+            and "support"
+        ),
+        "owner",
+    ),
+    "erasures.run": (nothing, lambda cast, _made: erase_run(caller=cast.by, run_id=cast.run.run_id)[0].id, None),
+    "erasures.participant": (
+        nothing,
+        lambda cast, _made: erase_participant(caller=cast.by, participant_id=WORD).id,
+        None,
+    ),
+    "erasures.conversation": (
+        nothing,
+        lambda cast, _made: erase_conversation(caller=cast.by, conversation_id=uuid4()).id,
+        None,
+    ),
+    "correctingRules.create": (nothing, lambda cast, _made: write_rule(cast.by, cast.project, WORD).rule_id, None),
+    "correctingRules.update": (
+        Cast.rule,
+        lambda cast, key: (
+            change_rule(caller=cast.by, project=cast.project, rule_id=str(key), change=RuleChange(name=WORD)).rule_id
+        ),
+        "name",
+    ),
+    "correctingRules.unregister": (
+        Cast.rule,
+        lambda cast, key: stop_rule(caller=cast.by, project=cast.project, rule_id=str(key)) and key,
+        None,
+    ),
+    "correctingQueue.dismiss": (
+        Cast.item,
+        lambda cast, key: dismiss_item(caller=cast.by, project=cast.project, run_id=key, reason=WORD).run_id,
+        "state reason",
+    ),
+    "correctingQueue.reopen": (
+        Cast.dismissed,
+        lambda cast, key: reopen_item(caller=cast.by, project=cast.project, run_id=key).run_id,
+        "state",
+    ),
+    "projects.create": (
+        nothing,
+        lambda cast, _made: create_project(caller=cast.by, name=WORD, slug=WORD, description=WORD).id,
+        "name slug",
+    ),
+    "tokens.mint": (nothing, minted, "principal role"),
+    "tokens.revoke": (
+        lambda cast: str(minted(cast, None)),
+        lambda cast, key: revoke_key_by_id(caller=cast.by, key_id=key).id,
+        "revokedAt",
+    ),
+    "reviewers.register": (
+        nothing,
+        lambda cast, _made: (
+            register_reviewer(caller=cast.by, person_id=cast.person.id, role=ReviewerRole.SENIOR, display_name=WORD).id
+        ),
+        "role displayName",
+    ),
+    "reviewers.unregister": (
+        lambda cast: str(register_reviewer(caller=cast.by, person_id=cast.person.id, role=ReviewerRole.SENIOR).id),
+        lambda cast, key: unregister_reviewer(caller=cast.by, reviewer_id=key).id,
+        "deactivatedAt",
+    ),
+}
+
+
+@pytest.mark.parametrize("action", WRITES)
+def test_each_write_leaves_exactly_one_entry_and_no_content(project, action):
+    arrange, write, fields = WRITES[action]
+    cast = Cast(project)
+    before = arrange(cast)
+    AuditEntry.objects.all().delete()
+
+    target = write(cast, before)
+
+    entry = AuditEntry.objects.values().get()
+    assert (entry["action"], entry["target_id"]) == (action, str(target))
+    assert (entry["by_kind"], entry["by_id"], entry["via"]) == ("user", cast.by.id, "page")
+    assert entry["workspace_id"] == project.workspace_id
+    assert fields is None or entry["fields"] == fields
+    assert not [value for value in entry.values() if WORD in str(value)]
+    assert entry["seal_id"] is None
+
+
+def test_what_changes_nothing_or_is_refused_leaves_no_entry(project):
+    cast = Cast(project)
+    removed, same, run = cast.correction(Status.REMOVED), cast.correction(), cast.run
+    AuditEntry.objects.all().delete()
+    Run.objects.filter(id=run.id).update(status="running")
+
+    for refused in (
+        lambda: set_status(caller=cast.by, correction_id=removed, status=Status.OPEN),
+        lambda: record(cast, None),
+        lambda: create_project(caller=cast.by, name="x", slug="default"),
+    ):
+        with pytest.raises(DomainError):
+            refused()
+    set_status(caller=cast.by, correction_id=same, status=Status.OPEN)
+    unlink_correction(caller=cast.by, correction_id=same)
+
+    assert not AuditEntry.objects.exists()
+
+
+def test_a_key_and_a_request_are_named(api_client, api_key, project, run, caller):
+    api_client.post("/v1/corrections", {"runId": str(run.run_id), "answer": "right"}, x_request_id="request-1")
+
+    entry = AuditEntry.objects.get()
+    assert (entry.via, entry.request_id, entry.by_id) == ("key", "request-1", caller.id)
+    assert entry.key_id is not None
+    assert api_key not in str(vars(entry))
+
+
+def test_the_same_run_handed_in_again_is_no_write(caller, project):
+    draft = run_draft(project)
+    finish_run(caller, project, run_id=draft.run_id)
+    finish_run(caller, project, run_id=draft.run_id)
+
+    assert AuditEntry.objects.count() == 1
+
+
+# Sealing and verifying.
+
+
+@pytest.fixture
+def written(caller) -> list[AuditEntry]:
+    """Five settled entries."""
+    for number in range(5):
+        record_write(caller, "tests.write", "thing", number, ["field"])
+    AuditEntry.objects.update(at=clock.now() - timedelta(hours=1))
+    return list(AuditEntry.objects.order_by("id"))
+
+
+def verify() -> str:
+    """What the command says; its refusal is added as it is raised."""
+    told = StringIO()
+    try:
+        call_command("verify_audit", stdout=told)
+    except CommandError as refusal:
+        return f"{told.getvalue()}{refusal}"
+    return told.getvalue()
+
+
+def test_sealing_chains_batches_and_leaves_what_has_not_settled(caller, written):
+    record_write(caller, "tests.write", "thing", "new")
+    told = StringIO()
+    assert seal_pending(batch=2) == 5
+    call_command("seal_audit", stdout=told)
+
+    seals = list(AuditSeal.objects.order_by("number"))
+    assert told.getvalue() == "Sealed 0 entries.\n"
+    assert [seal.entries for seal in seals] == [2, 2, 1]
+    assert [seal.previous for seal in seals] == ["", seals[0].digest, seals[1].digest]
+    sealed = [list(AuditEntry.objects.filter(seal=seal).order_by("id")) for seal in seals]
+    assert [entry for batch in sealed for entry in batch] == written
+    oldest = AuditEntry.objects.get(seal=None).at
+    assert verify() == f"3 seals, 0 broken; 1 entries unsealed, the oldest of {oldest:%Y-%m-%d %H:%M:%S} UTC.\n"
+
+
+def test_an_empty_record_is_whole(db):
+    assert verify() == "0 seals, 0 broken; 0 entries unsealed.\n"
+
+
+CHANGES = {
+    "workspace_id": lambda: WorkspaceFactory().id,
+    "at": lambda: clock.now() - timedelta(minutes=61),
+    "by_kind": lambda: "service",
+    "by_id": lambda: "somebody",
+    "via": lambda: "key",
+    "key_id": uuid4,
+    "action": lambda: "tests.other",
+    "target_kind": lambda: "other",
+    "target_id": lambda: "9",
+    "fields": lambda: "other",
+    "request_id": lambda: "other",
+    "id": uuid4,
+    "seal_id": lambda: None,
+}
+
+
+def test_every_column_is_sealed():
+    assert set(CHANGES) == {field.attname for field in AuditEntry._meta.concrete_fields}
+
+
+@pytest.mark.parametrize("column", CHANGES)
+def test_a_changed_row_is_found(written, column):
+    seal_pending(batch=2)
+    AuditEntry.objects.filter(id=written[2].id).update(**{column: CHANGES[column]()})
+
+    second = AuditSeal.objects.order_by("number")[1]
+    assert verify().endswith(f"Changed or missing entries under seal {second.number}.")
+
+
+def test_a_removed_row_is_found(written):
+    seal_pending(batch=2)
+    written[0].delete()
+
+    first = AuditSeal.objects.order_by("number")[0]
+    assert verify().startswith("3 seals, 1 broken; 0 entries unsealed.")
+    assert verify().endswith(f"under seal {first.number}.")
+
+
+def test_a_row_slipped_in_under_a_seal_is_found(caller, written):
+    seal_pending()
+    record_write(caller, "tests.write", "thing", "slipped in")
+    AuditEntry.objects.filter(seal=None).update(seal=AuditSeal.objects.get())
+
+    assert "1 broken" in verify()
+
+
+def test_a_seal_made_anew_over_changed_rows_does_not_fit_the_next(written):
+    seal_pending(batch=2)
+    AuditEntry.objects.filter(id=written[0].id).update(by_id="somebody")
+    first, second, _third = AuditSeal.objects.order_by("number")
+    rows = AuditEntry.objects.filter(seal=first).order_by("id")
+    AuditSeal.objects.filter(number=first.number).update(digest=digest_of("", rows))
+
+    assert verify().endswith(f"under seal {second.number}.")
+
+
+def test_a_whole_batch_taken_out_of_the_middle_is_found(written):
+    seal_pending(batch=2)
+    _first, second, third = AuditSeal.objects.order_by("number")
+    second.sealed.all().delete()
+    second.delete()
+
+    assert verify().endswith(f"under seal {third.number}.")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sealers_at_the_same_moment_make_one_chain():
+    caller = caller_of(person_with(ProjectFactory()))
+    for round_ in range(3):
+        for number in range(20):
+            record_write(caller, "tests.write", "thing", f"{round_}-{number}")
+        AuditEntry.objects.filter(seal=None).update(at=clock.now() - timedelta(hours=1))
+
+        sealed = at_once([lambda: seal_pending(batch=3)] * 4)
+
+        assert sum(sealed) == 20
+    assert verify().endswith("0 broken; 0 entries unsealed.\n")
