@@ -90,3 +90,12 @@ def root_client(project: Project) -> WireClient:
     """A workspace administrator's own key."""
     person = person_with(project, None, is_admin=True)
     return WireClient(store_key(workspace=project.workspace, principal=person, role="admin")[1])
+
+
+@pytest.fixture
+def foreign_loop(db: None) -> Loop:
+    """An agent `support` of another workspace, with the key of its administrator."""
+    project = ProjectFactory(workspace=WorkspaceFactory(), default=True)
+    return Loop(
+        WireClient(store_key(workspace=project.workspace, principal=person_with(project, Role.ADMIN))[1]), project
+    )
