@@ -202,7 +202,7 @@ class CorrectionWithCopiesShape(CorrectionShape):
 class AgentShape(WireShape):
     id = ShownId(source="subject_id")
     version = serializers.CharField(source="subject_version")
-    conversationId = ShownId(source="conversation_id", required=False)
+    conversationId = ShownId(source="conversation_shown")
     via = _words(Via, required=False)
 
 

@@ -1,5 +1,6 @@
 """Runs as they were handed in, and the copies that corrections are made against."""
 
+import uuid
 from typing import ClassVar
 
 from django.db import models
@@ -69,6 +70,11 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject_id} {self.subject_version} {self.run_id}"
+
+    @property
+    def conversation_shown(self) -> uuid.UUID:
+        """A turn that was handed in without a conversation is one of its own (docs/decisions/0007)."""
+        return self.conversation_id or self.run_id
 
     @property
     def is_terminal(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import CharField
+from django.db.models import CharField, Q
 from django.db.models.functions import Cast
 
 from corrections.models import Correction, CorrectionEvent, Erasure, Run, RunContent, RunCopy, RunTool
@@ -65,7 +65,8 @@ def erase_participant(*, caller: Caller, participant_id: str) -> Erasure:
 def erase_conversation(*, caller: Caller, conversation_id: UUID) -> Erasure:
     """Clear every run of a conversation."""
     check_workspace_admin(caller)
-    runs = Run.objects.filter(workspace=caller.workspace_id, conversation_id=conversation_id)
+    of_it = Q(conversation_id=conversation_id) | Q(conversation_id__isnull=True, run_id=conversation_id)
+    runs = Run.objects.filter(of_it, workspace=caller.workspace_id)
     return _erase(caller, CONVERSATION, str(conversation_id), set(runs.values_list("run_id", flat=True)))
 
 

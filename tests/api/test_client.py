@@ -1,6 +1,6 @@
 """The official client reads this server (contract, section 20).
 
-It wants a conversation on every agent's turn, which the contract leaves to the caller: these runs have one.
+It wants a conversation on every agent's turn, which the contract leaves to the caller: a turn without is its own.
 """
 
 from uuid import uuid4
@@ -61,7 +61,7 @@ def test_runs_get(client, project):
 
 
 def test_runs_list_to_the_last_page(client, project):
-    runs = [RunFactory(project=project, conversation_id=uuid4()) for _run in range(3)]
+    runs = [RunFactory(project=project) for _run in range(3)]
     FlowRunFactory(project=project)
 
     first = client.runs.list(agent_id="support", limit=2)

@@ -32,7 +32,7 @@ def record(run):
         "createdAt": wire_time(run.created_at),
         "updatedAt": wire_time(run.updated_at),
         "completedAt": wire_time(run.completed_at),
-        "agent": {"id": "support", "version": "1.2.0"},
+        "agent": {"id": "support", "version": "1.2.0", "conversationId": str(run.run_id)},
         "output": OUTPUT,
     }
 

@@ -45,7 +45,7 @@ def test_a_page_is_whole(api_client, project):
                 "createdAt": wire_time(run.created_at),
                 "updatedAt": wire_time(run.updated_at),
                 "completedAt": wire_time(run.completed_at),
-                "agent": {"id": "support", "version": "1.2.0"},
+                "agent": {"id": "support", "version": "1.2.0", "conversationId": str(run.run_id)},
             }
         ],
         "hasMore": False,
