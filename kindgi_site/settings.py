@@ -91,7 +91,7 @@ else:
     _database["CONN_HEALTH_CHECKS"] = True
     _database["OPTIONS"] = {
         "pool": {"min_size": 1, "max_size": POOL_SIZE, "timeout": 10},
-        "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={STATEMENT_TIMEOUT_MS}",
+        "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={STATEMENT_TIMEOUT_MS} -c jit=off",
     }
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

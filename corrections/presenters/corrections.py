@@ -9,12 +9,24 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from corrections.models import Correction, CorrectionEvent, RunCopy
+from corrections.presenters.answers import answer_words
 from corrections.presenters.comparisons import Comparison, comparisons
-from corrections.presenters.history import draft_of, maker_name, state_words
+from corrections.presenters.history import maker_name, state_words
 from corrections.presenters.sentences import sentences
-from corrections.presenters.text import plain
+from corrections.presenters.text import plain, shortened_id
+from corrections.queries.said import said_of
 from corrections.rules.calls import Call, calls_made, listed
-from corrections.vocabulary import LinkKind, SubjectKind
+from corrections.rules.outputs import answer_of
+from corrections.vocabulary import LinkKind, Status, SubjectKind, Verdict
+
+SIGNS = {
+    Status.OPEN: "○",
+    Status.BEING_FIXED: "◐",
+    Status.WITH_OWNER: "●",
+    Status.FIXED: "✓",
+    Status.WONT_FIX: "–",
+    Status.REMOVED: "×",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +40,26 @@ class LinkShown:
 
 @dataclass(frozen=True, slots=True)
 class CorrectionShown:
-    """One correction. `refusal` is why the step just asked for was not taken."""
+    """One correction. `said` is the answer that was wrong; `refusal` is why the step just asked for was not taken."""
 
     correction: Correction
     who: str
     is_mine: bool
     status_words: str
+    status_sign: str
     sorted_words: str
     sentences: list[SafeString]
     comparisons: list[Comparison]
+    said: str
     should_say: str
     why: str
+    note: str
     link: LinkShown | None
     url: str
     run_url: str
+    short_id: str
     refusal: str = ""
+    is_chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +72,40 @@ class StepShown:
     note: str
 
 
-def shown(correction: Correction, names: Mapping[str, str], *, caller_id: str, refusal: str = "") -> CorrectionShown:
+def shown(
+    correction: Correction, names: Mapping[str, str], *, caller_id: str, refusal: str = "", is_chosen: bool = False
+) -> CorrectionShown:
     """The correction's copy must be joined with its output and calls."""
-    draft = draft_of(correction)
+    draft = said_of(correction)
     raw_url = reverse("corrections:run_raw", args=[correction.run_id, "calls"])
     return CorrectionShown(
         correction=correction,
         who=maker_name(correction, names),
         is_mine=correction.made_by_id == caller_id,
         status_words=state_words(correction),
+        status_sign=SIGNS[Status(correction.status)],
         sorted_words=_sorted_words(correction),
         sentences=sentences(draft, correction.copy.called_tool_names),
         comparisons=comparisons(draft, calls_of(correction.copy), raw_url),
+        said=_answer_given(correction),
         should_say=plain(correction.should_say),
         why=plain(correction.why),
+        note=plain(correction.note_text),
         link=_link(correction),
         url=reverse("corrections:correction_detail", args=[correction.id]),
         run_url=reverse("corrections:run_detail", args=[correction.run_id]),
+        short_id=shortened_id(str(correction.id)),
         refusal=refusal,
+        is_chosen=is_chosen,
     )
+
+
+def _answer_given(correction: Correction) -> str:
+    """The words of the answer, where they were found wrong."""
+    if correction.answer != Verdict.WRONG or correction.copy.output is None:
+        return ""
+    answer = answer_of(correction.subject_kind, correction.copy.output.value)
+    return answer_words(answer.value) if answer else ""
 
 
 def calls_of(copy: RunCopy) -> list[Call] | None:

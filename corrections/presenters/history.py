@@ -3,18 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall
 from corrections.models import Correction
 from corrections.presenters.sentences import sentences
 from corrections.presenters.text import plain
+from corrections.queries.said import said_of
 from corrections.vocabulary import Status, Verdict
-from kindgi_site.exact_json import canonical
-from kindgi_site.stored_json import JsonText
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ def history(
     corrections: Sequence[Correction], names: Mapping[str, str], *, caller_id: str, called: Sequence[str] | None
 ) -> Iterator[Said]:
     for correction in corrections:
-        draft = draft_of(correction)
+        draft = said_of(correction)
         verdicts = [item.verdict for item in draft.items]
         yield Said(
             id=str(correction.id),
@@ -61,25 +58,6 @@ def history(
             should_say=plain(correction.should_say),
             why=plain(correction.why),
         )
-
-
-def draft_of(correction: Correction) -> CorrectionDraft:
-    """What a stored correction says, as the draft it was recorded from."""
-    return CorrectionDraft(
-        decisions=Verdict(correction.decisions) if correction.decisions else None,
-        should_call=tuple(
-            ExpectedCall(call["tool"], call["args"], canonical(call["args"])) for call in _list(correction.should_call)
-        ),
-        must_not_call=tuple(_list(correction.must_not_call)),
-        answer=Verdict(correction.answer) if correction.answer else None,
-        should_say=correction.should_say or None,
-        why=correction.why or None,
-        items=tuple(CorrectedItem(item["key"], Verdict(item["verdict"])) for item in _list(correction.items)),
-    )
-
-
-def _list(stored: JsonText | None) -> list[Any]:
-    return stored.value if stored else []
 
 
 def maker_name(correction: Correction, names: Mapping[str, str]) -> str:

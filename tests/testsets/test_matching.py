@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from corrections.drafts import ExpectedCall
 from corrections.rules.calls import Call, listed
+from corrections.rules.matching import MAX_PATHS, Failure, differences, forbidden, other_tools, unmet, wanted_calls
 from corrections.rules.pointers import resolve
 from kindgi_site.exact_json import Number, canonical, dumps, parse
-from corrections.rules.matching import MAX_PATHS, Failure, differences, forbidden, other_tools, unmet, wanted_calls
 
 
 def failures(wanted: str, made: str) -> list[dict]:
