@@ -20,24 +20,25 @@ LINK_KINDS = [
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One button. `event` is the row of the status machine it asks for."""
+    """One button. `event` is the row of the status machine it asks for; `done` says that it happened."""
 
     name: str
     words: str | Promise
     event: Event
+    done: str | Promise = ""
     takes_note: bool = False
     takes_link: bool = False
 
 
 STEPS = (
-    Step("link", _("Link what fixes it"), Event.LINK, takes_link=True),
-    Step("being-fixed", _("Being fixed"), Event.SET_BEING_FIXED, takes_note=True),
-    Step("wont-fix", _("Won’t fix"), Event.SET_WONT_FIX, takes_note=True),
-    Step("open", _("Open again"), Event.SET_OPEN, takes_note=True),
-    Step("sort-owner", _("To the owner"), Event.SORT_TO_OWNER, takes_note=True),
-    Step("sort-developer", _("To a developer"), Event.SORT_TO_DEVELOPER, takes_note=True),
-    Step("sort-improve", _("To Improve"), Event.SORT_TO_IMPROVE, takes_note=True),
-    Step("unlink", _("Take the link away"), Event.UNLINK),
+    Step("link", _("Link what fixes it"), Event.LINK, _("linked, being fixed"), takes_link=True),
+    Step("being-fixed", _("Being fixed"), Event.SET_BEING_FIXED, _("being fixed"), takes_note=True),
+    Step("wont-fix", _("Won’t fix"), Event.SET_WONT_FIX, _("won’t be fixed"), takes_note=True),
+    Step("open", _("Open again"), Event.SET_OPEN, _("open again"), takes_note=True),
+    Step("sort-owner", _("To the owner"), Event.SORT_TO_OWNER, _("now with the owner"), takes_note=True),
+    Step("sort-developer", _("To a developer"), Event.SORT_TO_DEVELOPER, _("sorted to a developer"), takes_note=True),
+    Step("sort-improve", _("To Improve"), Event.SORT_TO_IMPROVE, _("sorted to Improve"), takes_note=True),
+    Step("unlink", _("Take the link away"), Event.UNLINK, _("link taken away")),
 )
 BY_NAME = {step.name: step for step in STEPS}
 STATUS_OF = {"being-fixed": Status.BEING_FIXED, "wont-fix": Status.WONT_FIX, "open": Status.OPEN}

@@ -1,7 +1,7 @@
 """What was called beside what should have been, with the arguments that differ marked."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.safestring import SafeString
@@ -16,17 +16,17 @@ from kindgi_site.exact_json import canonical
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a call that should have been made; `got` is None when the nearest call lacks it."""
+    """One argument. `got` is None when the nearest call lacks it, `wanted` when any value will do."""
 
     name: str
-    wanted: SafeString
+    wanted: SafeString | None
     got: SafeString | None
     differs: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One expectation. `state` is `missing`, `different`, `met` or `forbidden`."""
+    """One expectation. `state` is `missing`, `different`, `met`, `forbidden` or `unknown` (no calls are recorded)."""
 
     tool: str
     state: str
@@ -41,9 +41,15 @@ def comparisons(draft: CorrectionDraft, calls: Sequence[Call] | None, raw_url: s
     made = list(calls or [])
     free = list(made)
     wanted = [_wanted(entry, made, free, raw_url) for entry in draft.should_call]
-    called = {call.tool for call in made}
-    never = [Comparison(tool, "forbidden", []) for tool in draft.must_not_call if tool in called or calls is None]
-    return wanted + never
+    if calls is None:
+        wanted = [replace(comparison, state="unknown") for comparison in wanted]
+        return wanted + [Comparison(tool, "unknown", []) for tool in draft.must_not_call]
+    return wanted + [
+        Comparison(call.tool, "forbidden", _unwanted(call, (), raw_url))
+        for tool in dict.fromkeys(draft.must_not_call)
+        for call in made
+        if call.tool == tool
+    ]
 
 
 def _wanted(entry: ExpectedCall, made: Sequence[Call], free: list[Call], raw_url: str) -> Comparison:
@@ -55,14 +61,27 @@ def _wanted(entry: ExpectedCall, made: Sequence[Call], free: list[Call], raw_url
         return Comparison(entry.tool, "missing", lacking)
     if nearest in free:
         free.remove(nearest)
-    got = nearest.arguments if isinstance(nearest.arguments, dict) else {}
+    got = _arguments_of(nearest)
     arguments = [_argument(name, value, got.get(name, MISSING), raw_url) for name, value in entry.args.items()]
     state = "different" if any(argument.differs for argument in arguments) else "met"
-    return Comparison(entry.tool, state, arguments)
+    return Comparison(entry.tool, state, arguments + _unwanted(nearest, entry.args, raw_url))
+
+
+def _arguments_of(call: Call) -> dict[str, Any]:
+    return call.arguments if isinstance(call.arguments, dict) else {}
+
+
+def _unwanted(call: Call, asked: Collection[str], raw_url: str) -> list[Argument]:
+    """What a call had beside the arguments that were asked for."""
+    return [
+        Argument(plain(name), None, value_html(value, raw_url), differs=False)
+        for name, value in _arguments_of(call).items()
+        if name not in asked
+    ]
 
 
 def _distance(entry: ExpectedCall, call: Call) -> int:
-    got = call.arguments if isinstance(call.arguments, dict) else {}
+    got = _arguments_of(call)
     return sum(_differs(value, got.get(name, MISSING)) for name, value in entry.args.items())
 
 

@@ -1,6 +1,8 @@
 """The owner's desks, and a correction's own page with what moves it on."""
 
 from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -17,52 +19,74 @@ from corrections.page_filters import DESKS, CorrectionPageFilter
 from corrections.permissions import may_decide_as_owner
 from corrections.presenters.corrections import CorrectionShown, shown, steps_shown
 from corrections.queries.correction_pages import (
+    LONGEST_HISTORY,
     correction_for_page,
     corrections_for_list,
     page_of,
     steps_of,
     superseded_by_it,
 )
+from corrections.queries.corrections import correction_not_found
 from corrections.queries.run_pages import Place, names_of, subjects_seen
 from corrections.services import status
 from corrections.views.requests import PageRequest
 from corrections.vocabulary import LinkKind
-from kindgi_site.callers import Action, Caller
-from kindgi_site.errors import DomainError
+from kindgi_site.callers import Action, Caller, Role
+from kindgi_site.errors import DomainError, InvalidError
 from kindgi_site.pages import render_page, wants_fragment
 
 LIST_PAGE, LIST_PART = "corrections/correction_list.html", "corrections/_correction_table.html"
 PAGE, PART = "corrections/correction_detail.html", "corrections/_correction_panel.html"
 MOST_AT_ONCE = 100
+# What is offered for several at once; the rest stands on a correction's own page.
+AT_A_DESK = ("link", "being-fixed", "wont-fix", "sort-owner", "sort-developer", "sort-improve")
 
 
 @require_safe
 def correction_list(request: PageRequest) -> HttpResponse:
-    return render_page(request, LIST_PAGE, fragment=LIST_PART, context=_list_context(request, StepForm(), {}))
+    context = _list_context(request, StepForm(), {})
+    response = render_page(request, LIST_PAGE, fragment=LIST_PART, context=context)
+    if request.htmx and not (request.GET.get("before") or request.GET.get("after")):
+        response["HX-Push-Url"] = f"{reverse('corrections:correction_list')}?{context['filter'].query}"
+    return response
 
 
 @require_POST
 def correction_steps(request: PageRequest) -> HttpResponse:
     """One step for every correction that was ticked; each that is refused says why beside it."""
     form = StepForm(request.POST)
-    chosen = request.POST.getlist("correction")[:MOST_AT_ONCE]
-    if not form.is_valid() or not chosen:
-        if not chosen:
-            form.add_error(None, _("Tick the corrections it is for."))
-        context = _list_context(request, form, {})
-        return render_page(
-            request, LIST_PAGE, fragment=LIST_PART, context=context, status=HTTPStatus.UNPROCESSABLE_ENTITY
-        )
-    refusals = {key: refusal for key in chosen if (refusal := _taken(request.caller, key, form))}
-    done = len(chosen) - len(refusals)
-    words = ngettext("%(count)d correction: %(step)s.", "%(count)d corrections: %(step)s.", done)
-    said = words % {"count": done, "step": BY_NAME[form.cleaned_data["step"]].words} if done else ""
-    if not refusals and not wants_fragment(request):
+    chosen = list(dict.fromkeys(request.POST.getlist("correction")))[:MOST_AT_ONCE]
+    if not chosen:
+        form.add_error(None, _("Tick the corrections it is for."))
+    refusals = _taken_by_each(request.caller, chosen, form) if form.is_valid() else {}
+    is_refused = bool(refusals) or not form.is_valid()
+    done = len(chosen) - len(refusals) if form.is_valid() else 0
+    said = _words_of(form, done) if done else ""
+    if not is_refused and not wants_fragment(request):
         messages.success(request, said)
         return redirect(f"{reverse('corrections:correction_list')}?{request.GET.urlencode()}")
-    context = _list_context(request, form if refusals else StepForm(), refusals) | {"said": said}
-    code = HTTPStatus.UNPROCESSABLE_ENTITY if refusals else HTTPStatus.OK
+    context = _list_context(request, form if is_refused else StepForm(), refusals) | {"said": said}
+    code = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
     return render_page(request, LIST_PAGE, fragment=LIST_PART, context=context, status=code)
+
+
+def _words_of(form: StepForm, done: int) -> str:
+    words = ngettext("%(count)d correction: %(step)s.", "%(count)d corrections: %(step)s.", done)
+    return words % {"count": done, "step": BY_NAME[form.cleaned_data["step"]].done}
+
+
+def _taken_by_each(caller: Caller, chosen: list[str], form: StepForm) -> dict[str, str]:
+    """Why some were refused, by id. What is wrong with the step itself stands in the form, and none is taken."""
+    refusals = {}
+    for key in chosen:
+        try:
+            _take(caller, key, form)
+        except InvalidError as refusal:
+            form.add_error(None, refusal.message)
+            return {}
+        except DomainError as refusal:
+            refusals[key] = refusal.message
+    return refusals
 
 
 @require_safe
@@ -76,63 +100,102 @@ def correction_detail(request: PageRequest, correction_id: UUID) -> HttpResponse
 def correction_step(request: PageRequest, correction_id: UUID) -> HttpResponse:
     correction_for_page(request.caller, correction_id)
     form = StepForm(request.POST)
-    refusal = _taken(request.caller, str(correction_id), form) if form.is_valid() else ""
-    is_refused = bool(refusal) or not form.is_valid()
-    if not is_refused and not wants_fragment(request):
+    refusals = _taken_by_each(request.caller, [str(correction_id)], form) if form.is_valid() else {}
+    if form.is_valid() and not refusals:
+        return _moved_on(request, correction_id)
+    correction = correction_for_page(request.caller, correction_id)
+    context = _detail_context(request.caller, correction, form, refusals.get(str(correction_id), ""))
+    return render_page(request, PAGE, fragment=PART, context=context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@require_POST
+def correction_remove(request: PageRequest, correction_id: UUID) -> HttpResponse:
+    """Take back one's own correction. Somebody else's is not taken back at a page."""
+    correction = correction_for_page(request.caller, correction_id)
+    if not _is_own(request.caller, correction):
+        raise correction_not_found(correction_id)
+    status.remove_correction(caller=request.caller, correction_id=str(correction_id))
+    return _moved_on(request, correction_id)
+
+
+def _moved_on(request: PageRequest, correction_id: UUID) -> HttpResponse:
+    if not wants_fragment(request):
         return redirect("corrections:correction_detail", correction_id)
     correction = correction_for_page(request.caller, correction_id)
-    context = _detail_context(request.caller, correction, form if is_refused else StepForm(), refusal)
-    code = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
-    return render_page(request, PAGE, fragment=PART, context=context, status=code)
+    context = _detail_context(request.caller, correction, StepForm()) | {"is_moved": True}
+    return render_page(request, PAGE, fragment=PART, context=context)
 
 
-def _taken(caller: Caller, correction_id: str, form: StepForm) -> str:
-    """Take the step through its service; returns why it was refused, or ''."""
+def _is_own(caller: Caller, correction: Correction) -> bool:
+    return (correction.made_by_kind, correction.made_by_id) == (caller.kind, caller.id)
+
+
+def _take(caller: Caller, correction_id: str, form: StepForm) -> None:
+    """Take the step through its service."""
     said = form.cleaned_data
     note = said["note"] or None
-    try:
-        if said["step"] in STATUS_OF:
-            status.set_status(caller=caller, correction_id=correction_id, status=STATUS_OF[said["step"]], note=note)
-        elif said["step"] in SORT_OF:
-            status.sort_correction(caller=caller, correction_id=correction_id, to=SORT_OF[said["step"]], reason=note)
-        elif said["step"] == "link":
-            kind = LinkKind(said["link_kind"])
-            status.link_correction(caller=caller, correction_id=correction_id, kind=kind, target=said["link_target"])
-        else:
-            status.unlink_correction(caller=caller, correction_id=correction_id)
-    except DomainError as refusal:
-        return refusal.message
-    return ""
+    if said["step"] in STATUS_OF:
+        status.set_status(caller=caller, correction_id=correction_id, status=STATUS_OF[said["step"]], note=note)
+    elif said["step"] in SORT_OF:
+        status.sort_correction(caller=caller, correction_id=correction_id, to=SORT_OF[said["step"]], reason=note)
+    elif said["step"] == "link":
+        kind = LinkKind(said["link_kind"])
+        status.link_correction(caller=caller, correction_id=correction_id, kind=kind, target=said["link_target"])
+    else:
+        status.unlink_correction(caller=caller, correction_id=correction_id)
 
 
-def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]) -> dict[str, object]:
+def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]) -> dict[str, Any]:
     caller = request.caller
     narrowed = CorrectionPageFilter(request.GET, corrections_for_list(caller))
     page = page_of(
         narrowed.qs, before=Place.read(request.GET.get("before", "")), after=Place.read(request.GET.get("after", ""))
     )
     names = names_of(correction.made_by_id for correction in page.corrections)
+    # What was refused stays ticked, and so does everything when nothing could be done.
+    chosen = set(request.POST.getlist("correction")) if form.is_bound and (refusals or not form.is_valid()) else set()
     rows: list[CorrectionShown] = [
-        shown(correction, names, caller_id=caller.id, refusal=refusals.get(str(correction.id), ""))
+        shown(
+            correction,
+            names,
+            caller_id=caller.id,
+            refusal=refusals.get(str(correction.id), ""),
+            is_chosen=str(correction.id) in (refusals or chosen),
+        )
         for correction in page.corrections
     ]
     subjects = subjects_seen(caller)
     return {
         "filter": narrowed,
-        "desks": DESKS,
+        "desks": _desks(narrowed),
         "rows": rows,
         "newer": page.newer,
         "older": page.older,
         "form": form,
-        "steps": [step for step in STEPS if step.name not in ("unlink", "open")],
-        "chosen": set(request.POST.getlist("correction")),
+        "steps": [step for step in STEPS if step.name in AT_A_DESK],
+        "is_first_page": not (request.GET.get("before") or request.GET.get("after")),
+        "may_write": caller.may_administer_workspace
+        or any(role != Role.VIEWER for role in caller.project_roles.values()),
         "lost": [refusal for key, refusal in refusals.items() if key not in {str(row.correction.id) for row in rows}],
         "subjects": sorted({subject for subject, _version in subjects}),
         "versions": sorted({version for _subject, version in subjects}),
     }
 
 
-def _detail_context(caller: Caller, correction: Correction, form: StepForm, refusal: str = "") -> dict[str, object]:
+def _desks(narrowed: CorrectionPageFilter) -> list[tuple[str, Any, str]]:
+    """(name, words, address) of each desk; the filters that make sense at every desk stay."""
+    desks: list[tuple[str, Any, str]] = []
+    for name, words in DESKS:
+        kept = narrowed.data.copy()
+        for other in ("before", "after", "status"):
+            kept.pop(other, None)
+        kept["desk"] = name
+        query = urlencode({key: value for key, value in kept.items() if key in narrowed.filters and value})
+        desks.append((name, words, f"{reverse('corrections:correction_list')}?{query}"))
+    return desks
+
+
+def _detail_context(caller: Caller, correction: Correction, form: StepForm, refusal: str = "") -> dict[str, Any]:
     events = steps_of(correction)
     before = superseded_by_it(correction)
     names = names_of([correction.made_by_id, *(event.by_id for event in events)])
@@ -142,9 +205,12 @@ def _detail_context(caller: Caller, correction: Correction, form: StepForm, refu
     return {
         "row": shown(correction, names, caller_id=caller.id, refusal=refusal),
         "events": list(steps_shown(events, names)),
+        "longest_history": LONGEST_HISTORY if len(events) >= LONGEST_HISTORY else 0,
         "before": before,
         "steps": steps,
         "form": form,
+        "actions": [step for step in steps if not step.takes_link],
+        "is_own": _is_own(caller, correction) and correction.is_live and writes,
         "takes_note": any(step.takes_note for step in steps),
         "takes_link": any(step.takes_link for step in steps),
     }
