@@ -29,9 +29,9 @@ def key_readable_by(caller: Caller, key_id: str, *, lock: bool = False) -> ApiKe
 def _acting_for(principal: str) -> Q:
     """A service without an account is its key, so the key's own id names it too."""
     kind, _, name = principal.partition(":")
-    if kind == "user":
+    if name and kind == "user":
         return Q(person=_uuid(name))
-    if kind == "service_account":
+    if name and kind == "service_account":
         return Q(service=_uuid(name)) | Q(id=_uuid(name), person__isnull=True, service__isnull=True)
     raise InvalidError(Code.BAD_INPUT, "principal is user:<id> or service_account:<id>.", field="principal")
 
