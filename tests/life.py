@@ -9,7 +9,7 @@ from corrections.models import Correction
 from corrections.rules.transitions import Event
 from corrections.services.status import (
     Verdict,
-    apply_verdict,
+    apply_verdicts,
     link_correction,
     remove_correction,
     set_status,
@@ -59,7 +59,7 @@ def correction_in(project: Project, status: Status, sorted_to: SortedTo | None =
 
 
 def by_server(event: Event, correction: Correction) -> bool:
-    return apply_verdict(correction, Verdict(event, MARK, "live-change:1"))
+    return bool(apply_verdicts([(correction, Verdict(event, MARK, "live-change:1"))]))
 
 
 def editor_of(project: Project) -> Caller:

@@ -12,7 +12,7 @@ from corrections.permissions import may_decide_as_owner
 from corrections.queries.corrections import as_uuid
 from corrections.rules.drafts import refusal
 from corrections.rules.transitions import Event, transition
-from corrections.services.status import Verdict, apply_verdict
+from corrections.services.status import Verdict, apply_verdicts
 from corrections.vocabulary import Status, SubjectKind
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
@@ -78,15 +78,14 @@ def settle(
         subject_id=agent_id,
         unregistered_at__isnull=True,
     )
-    changed = 0
-    for correction in corrections.order_by("id"):
-        is_right = gradings[correction.id] == Outcome.RIGHT
-        if not is_right and _is_reopened_at(correction, change.to_version):
-            continue
-        event = Event.GRADED_RIGHT if is_right else Event.GRADED_WRONG
-        mark = fixed_mark(change) if is_right else reopened_mark(change)
-        changed += apply_verdict(correction, Verdict(event, mark, cause or f"live-change:{change.id}"))
-    return changed
+    cause = cause or f"live-change:{change.id}"
+    right = Verdict(Event.GRADED_RIGHT, fixed_mark(change), cause)
+    wrong = Verdict(Event.GRADED_WRONG, reopened_mark(change), cause)
+    return apply_verdicts(
+        (correction, right if gradings[correction.id] == Outcome.RIGHT else wrong)
+        for correction in corrections.order_by("id")
+        if gradings[correction.id] == Outcome.RIGHT or not _is_reopened_at(correction, change.to_version)
+    )
 
 
 def _is_reopened_at(correction: Correction, version: str) -> bool:
@@ -197,5 +196,5 @@ def _stored(caller: Caller, row: LiveVersion, draft: LiveChangeDraft, *, how: st
 
 
 def _ship(fixes: Iterable[Correction], change: LiveChange) -> None:
-    for correction in fixes:
-        apply_verdict(correction, Verdict(Event.SHIPPED, fixed_mark(change), f"live-change:{change.id}"))
+    verdict = Verdict(Event.SHIPPED, fixed_mark(change), f"live-change:{change.id}")
+    apply_verdicts((correction, verdict) for correction in fixes)
