@@ -63,7 +63,7 @@ class HandCaseDraft:
     """A case added by hand: copied from a run, or with content of its own (contract 15)."""
 
     expect: Expectation
-    run_id: UUID | None = None
+    run_id: UUID | str | None = None
     agent_version: str | None = None
     input: JsonText | None = None
     output: JsonText | None = None

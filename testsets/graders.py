@@ -1,21 +1,22 @@
 """Where `manage.py grade` grades: in this server's database, or at another server over /v1."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+from urllib.parse import quote
 from uuid import UUID
 
 import httpx
-import orjson
 
+from kindgi_site import exact_json
 from kindgi_site.api.documents import read_document
 from kindgi_site.api.rendering import wire_bytes
 from kindgi_site.callers import Caller
 from kindgi_site.errors import DomainError
-from testsets.api.test_runs import outputs_said, run_said, with_result
+from testsets.api.test_runs import outputs_said, record, run_said, with_result
 from testsets.filters import TestRunFilter
 from testsets.queries.test_runs import test_run_readable_by, test_runs_readable_by
-from testsets.services.test_runs import complete_test_run, start_test_run, submit_outputs
+from testsets.services.test_runs import cancel_test_run, complete_test_run, start_test_run, submit_outputs
 
 Wire = dict[str, Any]
 
@@ -25,7 +26,7 @@ class GraderError(Exception):
 
 
 class Grader(Protocol):
-    """The five things a grading needs; each speaks the wire's JSON."""
+    """The six things a grading needs; each speaks the wire's JSON."""
 
     def start(self, set_name: str, body: Wire) -> str: ...
 
@@ -34,6 +35,8 @@ class Grader(Protocol):
         ...
 
     def complete(self, run_id: str) -> None: ...
+
+    def cancel(self, run_id: str, reason: str) -> None: ...
 
     def fetch(self, run_id: str) -> Wire: ...
 
@@ -49,34 +52,33 @@ class LocalGrader:
     caller: Caller
 
     def start(self, set_name: str, body: Wire) -> str:
-        draft = run_said(read_document(orjson.dumps(body)))
-        return str(self._told(lambda: start_test_run(caller=self.caller, set_name=set_name, draft=draft)).id)
+        document = read_document(_bytes(body))
+        run = _told(lambda: start_test_run(caller=self.caller, set_name=set_name, draft=run_said(document)))
+        return str(run.id)
 
     def submit(self, run_id: str, entries: Sequence[bytes]) -> str:
         document = read_document(b'{"outputs":[' + b",".join(entries) + b"]}")
-        run, _accepted = self._told(
+        run, _accepted = _told(
             lambda: submit_outputs(caller=self.caller, run_id=UUID(run_id), outputs=outputs_said(document))
         )
         return str(run.status)
 
     def complete(self, run_id: str) -> None:
-        self._told(lambda: complete_test_run(caller=self.caller, run_id=UUID(run_id)))
+        _told(lambda: complete_test_run(caller=self.caller, run_id=UUID(run_id)))
+
+    def cancel(self, run_id: str, reason: str) -> None:
+        _told(lambda: cancel_test_run(caller=self.caller, run_id=UUID(run_id), reason=reason))
 
     def fetch(self, run_id: str) -> Wire:
-        answer: Wire = orjson.loads(wire_bytes(with_result(test_run_readable_by(self.caller, UUID(run_id)))))
+        run = _told(lambda: test_run_readable_by(self.caller, UUID(run_id)))
+        answer: Wire = exact_json.parse(wire_bytes(with_result(run)).decode())
         return answer
 
     def finished_runs(self, set_name: str, agent_id: str) -> Iterable[Wire]:
         asked = {"testSetId": set_name, "agentId": agent_id, "status": "completed"}
         runs = TestRunFilter(asked, test_runs_readable_by(self.caller)).narrowed()
         for run in runs[:100]:
-            yield {"runId": str(run.id), "agentRef": {"version": run.subject_version}, "dryRun": run.dry_run}
-
-    def _told(self, work: Any) -> Any:
-        try:
-            return work()
-        except DomainError as refusal:
-            raise GraderError(refusal.message) from refusal
+            yield record(run)
 
 
 class RemoteGrader:
@@ -88,7 +90,7 @@ class RemoteGrader:
         )
 
     def start(self, set_name: str, body: Wire) -> str:
-        return str(self._asked("POST", f"/v1/test-sets/{set_name}/runs", orjson.dumps(body))["runId"])
+        return str(self._asked("POST", f"/v1/test-sets/{quote(set_name, safe='')}/runs", _bytes(body))["runId"])
 
     def submit(self, run_id: str, entries: Sequence[bytes]) -> str:
         body = b'{"outputs":[' + b",".join(entries) + b"]}"
@@ -96,6 +98,9 @@ class RemoteGrader:
 
     def complete(self, run_id: str) -> None:
         self._asked("POST", f"/v1/test-runs/{run_id}/complete")
+
+    def cancel(self, run_id: str, reason: str) -> None:
+        self._asked("POST", f"/v1/test-runs/{run_id}/cancel", _bytes({"reason": reason}))
 
     def fetch(self, run_id: str) -> Wire:
         return self._asked("GET", f"/v1/test-runs/{run_id}")
@@ -108,10 +113,32 @@ class RemoteGrader:
     def _asked(self, method: str, path: str, body: bytes = b"") -> Wire:
         try:
             response = self._client.request(method, path, content=body)
-            answer: Wire = response.json()
-        except (httpx.HTTPError, ValueError) as problem:
+            answer = exact_json.parse_bytes(response.content)[1]
+        except (httpx.HTTPError, httpx.InvalidURL) as problem:
             raise GraderError(f"The server could not be asked: {type(problem).__name__}.") from problem
-        if response.is_success:
-            return answer
-        error = answer.get("error", {})
-        raise GraderError(f"{response.status_code} {error.get('code', '')}: {error.get('message', '')}")
+        except (exact_json.NotJsonError, exact_json.TooDeepError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise GraderError(f"{response.status_code} without an answer in JSON: this is no such server.")
+        if not response.is_success:
+            raise GraderError(f"{response.status_code} {_refused(answer.get('error'))}")
+        return answer
+
+
+_Done = TypeVar("_Done")
+
+
+def _told(work: Callable[[], _Done]) -> _Done:
+    try:
+        return work()
+    except DomainError as refusal:
+        raise GraderError(refusal.message) from refusal
+
+
+def _bytes(body: Wire) -> bytes:
+    return exact_json.dumps(body).encode()
+
+
+def _refused(error: Any) -> str:
+    said = error if isinstance(error, dict) else {}
+    return f"{said.get('code', 'without a code')}: {said.get('message', 'no message')}"

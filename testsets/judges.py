@@ -39,17 +39,21 @@ def ask_model(question: Question, case_input: Any) -> AnswerVerdict:
 
 
 def prompt_for(question: Question, case_input: Any) -> str:
-    """The prompt as plain text: what goes into it is never read as markup, so nothing is escaped."""
+    """The prompt as plain text: nothing in it is escaped as markup.
+
+    All that anybody said stands in one JSON object on one line, so that no text in it can look like a part of
+    the prompt: inside a JSON string there is no line end and no quotation mark.
+    """
     said = {
-        "input": exact_json.dumps(case_input),
-        "recorded": exact_json.dumps(question.recorded),
-        "new": exact_json.dumps(question.new),
-        "verdict": question.verdict.value,
-        "should_say": question.should_say or "",
-        "why": question.why or "",
+        "request": case_input,
+        "earlierAnswer": question.recorded,
+        "earlierVerdict": question.verdict.value,
+        "shouldHaveSaid": question.should_say,
+        "why": question.why,
+        "newAnswer": question.new,
     }
-    plain = {name: mark_safe(text) for name, text in said.items()}  # noqa: S308 - a prompt is no page
-    return get_template(PROMPT).render(plain)
+    material = exact_json.dumps({name: value for name, value in said.items() if value is not None})
+    return get_template(PROMPT).render({"material": mark_safe(material)})  # noqa: S308 - a prompt is no page
 
 
 def verdict_in(text: str) -> AnswerVerdict:

@@ -20,7 +20,7 @@ def check_run(draft: RunDraft) -> None:
         raise refusal(f"failureMessage is longer than {MAX_TEXT} characters.", "failureMessage")
     if draft.status in TERMINAL and draft.completed_at is None:
         raise refusal(f"A {draft.status} run needs completedAt.", "completedAt")
-    _check_context(draft.context.value if draft.context else {})
+    check_context(draft.context.value if draft.context else {})
     if draft.calls:
         if draft.subject_kind != SubjectKind.AGENT:
             raise refusal("calls goes only with agent; a flow's calls stand in context.flow.calls.", "calls")
@@ -35,7 +35,8 @@ def _check_output(draft: RunDraft) -> None:
         raise refusal("output goes only with status completed.", "output")
 
 
-def _check_context(context: Any) -> None:
+def check_context(context: Any) -> None:
+    """InvalidError for the first part of a parsed context that is not what it should be."""
     if not isinstance(context, dict):
         raise refusal("context must be an object.", "context")
     history = context.get("history", [])

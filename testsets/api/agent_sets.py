@@ -16,10 +16,10 @@ from corrections.queries.said import group_weights
 from corrections.rules import drafts as limits
 from corrections.rules.drafts import refusal
 from corrections.rules.expectations import AnswerExpected, DecisionsExpected, Expectation
-from corrections.rules.runs import check_calls
+from corrections.rules.runs import check_calls, check_context
 from corrections.rules.segments import check_segments
 from corrections.vocabulary import Verdict
-from kindgi_site.api.bodies import AnyJson, AnyObject, Flag, Id, ListOf, Shape, Text, Version, WireBody, Word
+from kindgi_site.api.bodies import AnyJson, AnyObject, Flag, ListOf, Shape, Text, Version, WireBody, Word
 from kindgi_site.api.documents import Document
 from kindgi_site.api.pipeline import V1View, path_uuid
 from kindgi_site.api.schema import PAGING, refusals
@@ -65,7 +65,7 @@ class ExpectationBody(Shape):
 
 class AddCaseBody(WireBody):
     expect = ExpectationBody()
-    runId = Id(required=False)
+    runId = Text(required=False, non_blank=True)
     input = AnyJson(required=False)
     agentVersion = Version(required=False)
     output = AnyJson(required=False)
@@ -99,7 +99,7 @@ class DraftCaseBody(WireBody):
 
 
 class PromoteRunBody(WireBody):
-    runId = Id()
+    runId = Text(non_blank=True)
     sourceKind = serializers.ChoiceField(list(SOURCE_KINDS), required=False)
 
 
@@ -330,7 +330,8 @@ def _hand_case_said(document: Document) -> HandCaseDraft:
     if "runId" not in said and not {"input", "agentVersion"} <= set(own):
         raise refusal("Name a runId, or give input and agentVersion.", "runId")
     check_segments(said.get("segments", []))
-    check_calls(said.get("calls", []), None, "calls")
+    check_context(document.value.get("context", {}))
+    check_calls(document.value.get("calls", []), None, "calls")
     return HandCaseDraft(
         expect=_expectation(said["expect"]),
         run_id=said.get("runId"),

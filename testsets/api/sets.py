@@ -35,6 +35,7 @@ from testsets.queries.sets import (
     cases_of,
     latest_of,
     latest_versions,
+    named_like,
     set_not_found,
     set_readable_by,
     version_readable_by,
@@ -107,7 +108,7 @@ class TestSetsView(V1View):
         if kind:
             versions = versions.filter(kind=kind)
         if asked.get("name"):
-            versions = versions.filter(sort_name__startswith=asked["name"].replace("\0", "\ufffd"))
+            versions = named_like(versions, asked["name"])
         if self.paging.after is not None:
             versions = versions.filter(sort_name__gt=self.paging.after[0])
         rows = list(versions[: self.paging.limit + 1])
@@ -127,10 +128,11 @@ class TestSetsView(V1View):
         said = self.document.value
         if not isinstance(said, dict):
             raise InvalidError(Code.BAD_INPUT, "The body must be a JSON object.")
+        body = PublishTestSetBody.shared()
+        body.refuse_unknown([name for name in said if name not in body.fields])
         project_id = uuid_of(said.get("projectId"))
         if project_id is None:
             raise refusal("projectId is required.", "projectId")
-        PublishTestSetBody.shared().refuse_unknown([name for name in said if name not in PublishTestSetBody().fields])
         check_project_action(self.caller, Action.ADMIN, project_id)
         issues = _issues(said, str(self.caller.workspace_id))
         if issues:

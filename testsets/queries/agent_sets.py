@@ -1,6 +1,6 @@
 """An agent's live test set: its corrections and hand cases, in the order they would be frozen (contract 15)."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -8,12 +8,16 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from corrections.models import Correction
+from corrections.rules.drafts import refusal
 from corrections.vocabulary import Status, SubjectKind
 from kindgi_site.callers import Action, Caller
+from kindgi_site.exact_json import is_storable
 from kindgi_site.workspaces.models import Project
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.queries.projects import project_readable_by
 from testsets.models import HandCase, TestSetVersion
+
+MAX_AGENT_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +27,17 @@ class AgentSet:
     project: Project
     agent_id: str
 
+    @property
+    def _known_id(self) -> str:
+        # PostgreSQL does not even compare a text with NUL in it; no agent's id is empty.
+        return self.agent_id if _may_be_agent(self.agent_id) else ""
+
     def corrections(self) -> QuerySet[Correction]:
         """The live corrections in the set, newest corrected run first, without their copies."""
         inside = Correction.objects.filter(
             project=self.project,
             subject_kind=SubjectKind.AGENT,
-            subject_id=self.agent_id,
+            subject_id=self._known_id,
             unregistered_at__isnull=True,
             copy__is_replay=False,
             copy__erased_at__isnull=True,
@@ -39,12 +48,14 @@ class AgentSet:
 
     def hand_cases(self) -> QuerySet[HandCase]:
         """Newest first; those that say nothing yet too."""
-        cases = HandCase.objects.filter(project=self.project, agent_id=self.agent_id, unregistered_at__isnull=True)
+        cases = HandCase.objects.filter(project=self.project, agent_id=self._known_id, unregistered_at__isnull=True)
         return cases.order_by("-created_at", "-id")
 
     def latest_frozen(self) -> TestSetVersion | None:
+        if not self._known_id:
+            return None
         frozen = TestSetVersion.objects.filter(
-            test_set__project=self.project, frozen_agent_id=self.agent_id, unregistered_at__isnull=True
+            test_set__project=self.project, frozen_agent_id=self._known_id, unregistered_at__isnull=True
         )
         return frozen.select_related("test_set").order_by("-created_at", "-id").first()
 
@@ -62,10 +73,19 @@ Member = Correction | HandCase
 
 
 def agent_set_for(caller: Caller, action: Action, project_id: UUID, agent_id: str) -> AgentSet:
-    """NotFoundError unless the project is readable, then ForbiddenError without `action` on it."""
+    """NotFoundError unless the project is readable, then ForbiddenError without `action` on it.
+
+    An id that no agent can have has an empty set to read, and takes nothing in: InvalidError.
+    """
     project = project_readable_by(caller, project_id)
     check_project_action(caller, action, project.id)
+    if action != Action.READ and not _may_be_agent(agent_id):
+        raise refusal(f"An agent's id has 1 to {MAX_AGENT_ID} characters.", "agentId")
     return AgentSet(project, agent_id)
+
+
+def _may_be_agent(agent_id: str) -> bool:
+    return 1 <= len(agent_id) <= MAX_AGENT_ID and is_storable(agent_id)
 
 
 def place_of(member: Member) -> Place:
@@ -74,12 +94,10 @@ def place_of(member: Member) -> Place:
     return Place(member.copy.captured_at, False, member.id)  # noqa: FBT003
 
 
-def members_after(agent_set: AgentSet, after: Place | None, most: int, *, complete_only: bool = False) -> list[Member]:
+def members_after(agent_set: AgentSet, after: Place | None, most: int) -> list[Member]:
     """Up to `most` members of the set from a place on, with their copies joined, in two statements."""
     corrections = agent_set.corrections().select_related("copy")
     hand_cases = agent_set.hand_cases()
-    if complete_only:
-        hand_cases = hand_cases.filter(is_incomplete=False)
     if after is not None:
         same_time = Q(copy__captured_at=after.at) & (Q() if after.is_hand else Q(id__lt=after.id))
         corrections = corrections.filter(Q(copy__captured_at__lt=after.at) | same_time)
@@ -89,11 +107,17 @@ def members_after(agent_set: AgentSet, after: Place | None, most: int, *, comple
     return sorted(members, key=place_of, reverse=True)[:most]
 
 
-def in_chunks(agent_set: AgentSet, most: int, chunk: int) -> Iterator[list[Member]]:
-    """The complete members of the set in order, `chunk` at a time, at most `most` of them."""
-    after: Place | None = None
-    left = most
-    while left and (members := members_after(agent_set, after, min(chunk, left), complete_only=True)):
-        yield members
-        left -= len(members)
-        after = place_of(members[-1])
+def frozen_places(agent_set: AgentSet, most: int) -> list[Place]:
+    """The places of the set's complete members in order, at most so many: what a freezing takes in."""
+    corrections = agent_set.corrections().values_list("copy__captured_at", "id")[:most]
+    hand_cases = agent_set.hand_cases().filter(is_incomplete=False).values_list("created_at", "id")[:most]
+    places = [Place(at, False, key) for at, key in corrections]  # noqa: FBT003
+    places += [Place(at, True, key) for at, key in hand_cases]  # noqa: FBT003
+    return sorted(places, reverse=True)[:most]
+
+
+def members_at(places: Sequence[Place]) -> list[Member]:
+    """The members at some places, in their order, with their copies joined, in two statements."""
+    corrections = Correction.objects.select_related("copy").in_bulk([place.id for place in places if not place.is_hand])
+    hand_cases = HandCase.objects.in_bulk([place.id for place in places if place.is_hand])
+    return [hand_cases[place.id] if place.is_hand else corrections[place.id] for place in places]

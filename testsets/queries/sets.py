@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models import OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Collate
+from django.db.models.functions import Coalesce, Collate, Left
 
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, GoneError, NotFoundError
@@ -37,6 +37,14 @@ def latest_versions(caller: Caller, *, with_retired: bool = False) -> QuerySet[A
     shown = Coalesce(chosen, Subquery(highest.values("id")[:1])) if with_retired else chosen
     versions = versions_readable_by(caller).filter(id=shown)
     return versions.annotate(sort_name=by_code_point("test_set__name")).order_by("sort_name")
+
+
+def named_like(versions: QuerySet[Any], beginning: str) -> QuerySet[Any]:
+    """Those of sets whose id begins so. SQLite's LIKE, unlike PostgreSQL's, takes `a` for `A`."""
+    if not is_storable(beginning):
+        return versions.none()
+    named: QuerySet[Any] = versions.annotate(beginning=Left("test_set__name", len(beginning)))
+    return named.filter(beginning=beginning)
 
 
 def by_code_point(field: str) -> Collate:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from kindgi_site import exact_json
 from testsets.rules.grading import Outcome
 
 
@@ -96,7 +97,12 @@ _KINDS = {
 def _failure_line(failure: Mapping[str, Any]) -> str:
     line = f"{failure['tool']} {_KINDS.get(failure['kind'], failure['kind'])}"
     paths = [
-        f"{path['path']}: wanted {path.get('wanted', 'nothing')}, got {path.get('got', 'nothing')}"
+        f"{path['path']}: wanted {_value(path, 'wanted')}, got {_value(path, 'got')}"
         for path in failure.get("paths", ())
     ]
     return f"{line} ({'; '.join(paths)})" if paths else line
+
+
+def _value(path: Mapping[str, Any], name: str) -> str:
+    """As JSON, so that 1 and "1" look different."""
+    return exact_json.dumps(path[name]) if name in path else "nothing"

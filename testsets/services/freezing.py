@@ -17,7 +17,7 @@ from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.services.audit import record_write
 from testsets.drafts import VersionDraft
 from testsets.models import HandCase, TestCase, TestSetVersion
-from testsets.queries.agent_sets import AgentSet, Member, agent_set_for, in_chunks
+from testsets.queries.agent_sets import Member, agent_set_for, frozen_places, members_at
 from testsets.rules.versions import CORRECTIONS
 from testsets.services.building import CHUNK, MAX_CASES, Built, case_head
 from testsets.services.sets import new_version
@@ -43,8 +43,9 @@ def freeze(
     """
     agent_set = agent_set_for(caller, Action.ADMIN, project_id, agent_id)
     hold_erasures(caller.workspace_id)
-    total = agent_set.corrections().count() + agent_set.hand_cases().filter(is_incomplete=False).count()
-    case_count, truncated = min(total, MAX_CASES), total > MAX_CASES
+    members = frozen_places(agent_set, MAX_CASES + 1)
+    truncated = len(members) > MAX_CASES
+    members = members[:MAX_CASES]
     draft = VersionDraft(
         set_name=set_name or default_set_name(agent_id),
         version=version,
@@ -56,23 +57,17 @@ def freeze(
             "source": AGENT_SET,
             "projectId": str(project_id),
             "agentId": agent_id,
-            "caseCount": case_count,
+            "caseCount": len(members),
             "truncated": truncated,
             "builtAt": clock.wire_time(clock.now()),
         },
     )
     made = new_version(caller=caller, draft=draft)
     weights = group_weights(caller.workspace_id)
-    _store_cases(made, agent_set, weights)
+    for start in range(0, len(members), CHUNK):
+        TestCase.objects.bulk_create(_frozen(made, members_at(members[start : start + CHUNK]), start, weights))
     record_write(caller, "test-sets.freeze", "test-set-version", made.id, ["version"])
-    return Built(made, case_count, truncated)
-
-
-def _store_cases(version: TestSetVersion, agent_set: AgentSet, weights: dict[str, float]) -> None:
-    position = 0
-    for members in in_chunks(agent_set, MAX_CASES, CHUNK):
-        TestCase.objects.bulk_create(_frozen(version, members, position, weights))
-        position += len(members)
+    return Built(made, len(members), truncated)
 
 
 def default_set_name(agent_id: str) -> str:

@@ -11,6 +11,7 @@ from corrections.queries.corrections import as_uuid
 from corrections.queries.runs import run_not_found
 from corrections.queries.said import said_of
 from corrections.rules.calls import calls_made
+from corrections.rules.copies import copied_context
 from corrections.rules.drafts import check_draft, check_pointers, refusal
 from corrections.rules.expectations import AnswerExpected, DecisionsExpected, Expectation, expectation_of
 from corrections.services.copies import copy_of
@@ -29,6 +30,8 @@ from testsets.queries.live import live_version_of
 FAILED_RUN, NEGATIVE_SCORE, REFERENCE_RUN = "FailedRun", "NegativeScore", "ReferenceRun"
 SOURCE_KINDS = (FAILED_RUN, NEGATIVE_SCORE, REFERENCE_RUN)
 CASE_PREFIX = "case-"
+# What a run still says may change before it has ended.
+_PROMOTED = frozenset({RunStatus.COMPLETED, RunStatus.FAILED})
 Parts = dict[str, Any]
 
 
@@ -47,7 +50,7 @@ def add_hand_case(*, caller: Caller, project_id: UUID, agent_id: str, draft: Han
 
 @transaction.atomic
 def promote_run(
-    *, caller: Caller, project_id: UUID, agent_id: str, run_id: UUID, source_kind: str | None = None
+    *, caller: Caller, project_id: UUID, agent_id: str, run_id: UUID | str, source_kind: str | None = None
 ) -> tuple[HandCase, bool]:
     """Make a run a case; returns (the case, whether it is new). Once more is the first case again.
 
@@ -58,6 +61,8 @@ def promote_run(
     first = agent_set.hand_cases().filter(promoted_run_id=run.run_id).first()
     if first is not None:
         return first, False
+    if run.status not in _PROMOTED:
+        raise _not_finished(run)
     newest = _newest_correction(run)
     kind = source_kind or _kind_of(run)
     is_reference = kind == REFERENCE_RUN
@@ -152,7 +157,7 @@ def _new(caller: Caller, agent_set: AgentSet, draft: HandCaseDraft, parts: Parts
         workspace_id=caller.workspace_id,
         project=agent_set.project,
         agent_id=agent_set.agent_id,
-        run_id=draft.run_id,
+        run_id=as_uuid(str(draft.run_id)),
         expect=JsonText.of(draft.expect.wire()),
         is_incomplete=draft.expect.is_empty,
         expert=draft.expert,
@@ -178,11 +183,17 @@ def _own_content(agent_set: AgentSet, draft: HandCaseDraft) -> Parts:
         "agent_version": draft.agent_version or _version_for(agent_set),
         "input": draft.input,
         "output": draft.output,
-        "context": draft.context,
+        "context": _own_context(draft),
         "segments": draft.segments,
         "calls": draft.calls,
         "called_tools": None if calls is None else JsonText.of([call.tool for call in calls]),
     }
+
+
+def _own_context(draft: HandCaseDraft) -> JsonText | None:
+    """As much of it as a copied run's would be (contract 7.5)."""
+    text = draft.context.text if draft.context else None
+    return copied_context(subject_kind=SubjectKind.AGENT, run_id="", context_text=text, replay_of="").wire
 
 
 def _version_for(agent_set: AgentSet) -> str:
@@ -197,7 +208,7 @@ def _version_for(agent_set: AgentSet) -> str:
     return newest
 
 
-def _copied(caller: Caller, agent_set: AgentSet, run_id: UUID) -> Parts:
+def _copied(caller: Caller, agent_set: AgentSet, run_id: UUID | str) -> Parts:
     run = _locked_run(caller, agent_set, run_id)
     if run.status != RunStatus.COMPLETED:
         raise _not_finished(run)
@@ -216,12 +227,15 @@ def _parts_of(copy: RunCopy) -> Parts:
     }
 
 
-def _locked_run(caller: Caller, agent_set: AgentSet, run_id: UUID) -> Run:
-    """A run of this agent in this project that was not erased."""
+def _locked_run(caller: Caller, agent_set: AgentSet, run_id: UUID | str) -> Run:
+    """A run of this agent in this project that was not erased; what is no UUID is just not found."""
+    key = as_uuid(str(run_id))
+    if key is None:
+        raise run_not_found(run_id)
     runs = Run.objects.select_for_update().filter(
         workspace=caller.workspace_id,
         project=agent_set.project,
-        run_id=run_id,
+        run_id=key,
         subject_kind=SubjectKind.AGENT,
         subject_id=agent_set.agent_id,
     )
@@ -256,9 +270,7 @@ def _kind_of(run: Run) -> str:
         return FAILED_RUN
     if _live_corrections(run).filter(has_wrong=True).exists():
         return NEGATIVE_SCORE
-    if run.status == RunStatus.COMPLETED:
-        return REFERENCE_RUN
-    raise _not_finished(run)
+    return REFERENCE_RUN
 
 
 def _reference(copy: RunCopy) -> Expectation:

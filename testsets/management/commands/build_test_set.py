@@ -24,7 +24,7 @@ class Command(OperatorCommand):
         subject = parser.add_mutually_exclusive_group(required=True)
         subject.add_argument("--agent", metavar="ID")
         subject.add_argument("--flow", metavar="ID")
-        parser.add_argument("--min-corrections", type=int, default=1, metavar="N")
+        parser.add_argument("--min-corrections", type=_at_least_one, default=1, metavar="N")
         parser.add_argument("--description", default="")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -44,6 +44,13 @@ class Command(OperatorCommand):
             )
         more = " There were more." if built.truncated else ""
         self.stdout.write(f"Built {set_name} {version} with {built.case_count} cases.{more}")
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 def _selection(project_id: Any, options: dict[str, Any]) -> Selection:

@@ -1,7 +1,8 @@
 """`manage.py grade`: grade an agent's new version with a test set, as a step of a CI job."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from testsets.reports import junit, table
 from testsets.rules.standing import Compared, compared, share_right
 
 BATCH = 50
+BATCH_BYTES = 1_000_000
+MAX_REASON = 2000
 
 
 class Command(OperatorCommand):
@@ -41,7 +44,11 @@ class Command(OperatorCommand):
             "--min-right", type=_share, default=1.0, metavar="0.9", help="the least share that must be right"
         )
         parser.add_argument("--workspace", metavar="SLUG", type=slug_argument, help="grade in this server's database")
-        parser.add_argument("--project", metavar="SLUG or UUID", help="where it runs; else the Default project")
+        parser.add_argument(
+            "--project",
+            metavar="SLUG or UUID",
+            help="where it runs: a slug, with --url a UUID; else the Default project",
+        )
         parser.add_argument(
             "--url", metavar="URL", help="grade at another server instead, with --key and a project's UUID"
         )
@@ -49,39 +56,60 @@ class Command(OperatorCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         grader, project_id = _grader(options)
-        set_name, _, set_version = options["set"].partition("@")
+        set_name = options["set"].partition("@")[0]
+        lines = list(_lines(options["outputs"]))
         try:
-            result = self._graded(grader, set_name, set_version, project_id, options)
+            result = _graded(grader, lines, project_id, options)
             cases, against = _compared(grader, set_name, options, result)
         except GraderError as refusal:
             raise CommandError(str(refusal)) from refusal
-        for line in table(cases, against=against):
+        for line in table(cases, against=against, erased=int(str(result["result"]["summary"].get("erased", 0)))):
             self.stdout.write(line)
         if options["junit"]:
-            name = f"{set_name}@{result['testSetVersion']}"
-            Path(options["junit"]).write_bytes(junit(cases, name=name))
+            _write(options["junit"], junit(cases, name=f"{set_name}@{result['testSetVersion']}"))
         share = share_right(cases)
         if share is None or share < options["min_right"]:
             self.stderr.write(self.style.ERROR(f"Less than {options['min_right']:.0%} is right."))
             sys.exit(1)
 
-    def _graded(
-        self, grader: Grader, set_name: str, set_version: str, project_id: str, options: dict[str, Any]
-    ) -> Wire:
-        body = {"projectId": project_id, "agentRef": {"agentId": options["agent"], "version": options["version"]}}
-        if set_version:
-            body["testSetVersion"] = set_version
-        run_id = grader.start(set_name, body)
-        status = "running"
-        lines = list(_lines(options["outputs"]))
-        with tqdm(total=len(lines), unit="output", file=sys.stderr, disable=None) as bar:
-            for start in range(0, len(lines), BATCH):
-                batch = lines[start : start + BATCH]
-                status = grader.submit(run_id, batch)
-                bar.update(len(batch))
-        if status == "running":
+
+def _graded(grader: Grader, lines: Sequence[bytes], project_id: str, options: dict[str, Any]) -> Wire:
+    """The finished test run; one whose outputs are refused is cancelled, so that none waits for ever."""
+    set_name, _, set_version = options["set"].partition("@")
+    body = {"projectId": project_id, "agentRef": {"agentId": options["agent"], "version": options["version"]}}
+    if set_version:
+        body["testSetVersion"] = set_version
+    run_id = grader.start(set_name, body)
+    try:
+        if _submitted(grader, run_id, lines) == "running":
             grader.complete(run_id)
-        return grader.fetch(run_id)
+    except GraderError as refusal:
+        with suppress(GraderError):
+            grader.cancel(run_id, str(refusal)[:MAX_REASON])
+        raise
+    return grader.fetch(run_id)
+
+
+def _submitted(grader: Grader, run_id: str, lines: Sequence[bytes]) -> str:
+    """The status of the run when everything was handed in."""
+    status = "running"
+    with tqdm(total=len(lines), unit="output", file=sys.stderr, disable=None) as bar:
+        for batch in _batches(lines):
+            status = grader.submit(run_id, batch)
+            bar.update(len(batch))
+    return status
+
+
+def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """A server takes so many at once, and no body that is too large."""
+    batch: list[bytes] = []
+    for line in lines:
+        if len(batch) == BATCH or (batch and sum(map(len, batch)) + len(line) > BATCH_BYTES):
+            yield batch
+            batch = []
+        batch.append(line)
+    if batch:
+        yield batch
 
 
 def _grader(options: dict[str, Any]) -> tuple[Grader, str]:
@@ -101,10 +129,10 @@ def _grader(options: dict[str, Any]) -> tuple[Grader, str]:
 def _compared(
     grader: Grader, set_name: str, options: dict[str, Any], result: Wire
 ) -> tuple[list[Compared], str | None]:
-    """The cases against the newest finished run of another version of the agent, and that version."""
+    """The cases against the newest finished run of another version of the agent in the project, and that version."""
     for run in grader.finished_runs(set_name, options["agent"]):
         version = run["agentRef"]["version"]
-        if version != options["version"] and not run["dryRun"]:
+        if version != options["version"] and run["projectId"] == result["projectId"] and not run["dryRun"]:
             earlier = grader.fetch(run["runId"])
             return compared(result["result"]["perCase"], earlier["result"]["perCase"]), version
     return compared(result["result"]["perCase"], ()), None
@@ -119,6 +147,13 @@ def _lines(path: str) -> Iterator[bytes]:
                     yield _checked(line.strip(), number)
     except OSError as problem:
         raise CommandError(f"{path} cannot be read: {problem.strerror}.") from problem
+
+
+def _write(path: str, report: bytes) -> None:
+    try:
+        Path(path).write_bytes(report)
+    except OSError as problem:
+        raise CommandError(f"{path} cannot be written: {problem.strerror}.") from problem
 
 
 def _checked(line: bytes, number: int) -> bytes:
