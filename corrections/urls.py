@@ -3,6 +3,8 @@
 from django.urls import path
 
 from corrections.views.corrections import correction_check, correction_create
+from corrections.views.erasures import erasure_create, erasure_detail, erasure_list, run_erase
+from corrections.views.groups import group_change, group_create, group_list, group_retire
 from corrections.views.life import (
     correction_detail,
     correction_list,
@@ -20,8 +22,16 @@ urlpatterns = [
     path("corrections/<uuid:correction_id>/", correction_detail, name="correction_detail"),
     path("corrections/<uuid:correction_id>/steps/", correction_step, name="correction_step"),
     path("corrections/<uuid:correction_id>/remove/", correction_remove, name="correction_remove"),
+    path("erasures/", erasure_list, name="erasure_list"),
+    path("erasures/new/", erasure_create, name="erasure_create"),
+    path("erasures/<uuid:erasure_id>/", erasure_detail, name="erasure_detail"),
+    path("groups/", group_list, name="group_list"),
+    path("groups/new/", group_create, name="group_create"),
+    path("groups/<uuid:group_id>/", group_change, name="group_change"),
+    path("groups/<uuid:group_id>/retire/", group_retire, name="group_retire"),
     path("runs/", run_list, name="run_list"),
     path("runs/<uuid:run_id>/", run_detail, name="run_detail"),
+    path("runs/<uuid:run_id>/erase/", run_erase, name="run_erase"),
     path("runs/<uuid:run_id>/parts/<slug:part>/", run_part, name="run_part"),
     path("runs/<uuid:run_id>/raw/<slug:part>/", run_raw, name="run_raw"),
     path("runs/<uuid:run_id>/corrections/", correction_create, name="correction_create"),

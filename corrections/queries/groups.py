@@ -7,6 +7,9 @@ from corrections.queries.corrections import as_uuid
 from corrections.vocabulary import ScopeKind, SubjectKind
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
+from kindgi_site.workspaces.models import Person, ServiceAccount
+
+MOST_ON_A_PAGE = 500
 
 
 def groups_covering(run: Run | RunCopy) -> QuerySet[CorrectorGroup]:
@@ -39,3 +42,17 @@ def group_not_found(group_id: object) -> NotFoundError:
     return NotFoundError(
         Code.CORRECTOR_GROUP_NOT_FOUND, "There is no such corrector group.", correctorGroupId=str(group_id)
     )
+
+
+def groups_for_page(caller: Caller) -> list[CorrectorGroup]:
+    """By name, with their projects, retired ones too."""
+    groups = groups_readable_by(caller).select_related("project").order_by("name", "id")
+    return list(groups[:MOST_ON_A_PAGE])
+
+
+def principals_of(caller: Caller) -> list[tuple[str, str]]:
+    """(id, name) of the people and service accounts of the caller's workspace who can be named, by name."""
+    people = Person.objects.filter(memberships__workspace=caller.workspace_id).order_by("username")
+    services = ServiceAccount.objects.filter(workspace=caller.workspace_id).order_by("name")
+    named = [(str(person.id), str(person)) for person in people[:MOST_ON_A_PAGE]]
+    return named + [(str(service.id), str(service)) for service in services[:MOST_ON_A_PAGE]]

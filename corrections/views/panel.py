@@ -150,6 +150,7 @@ class OpenRun:
             "input_json": self._json("input", evidence.input),
             "context_json": self._json("context", evidence.context),
             "failure": failure,
+            "run_id": self.run_id,
             "query": self.query,
         }
 
