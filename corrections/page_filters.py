@@ -33,10 +33,6 @@ CORRECTED = [
 ]
 
 
-def _projects(request: object) -> QuerySet[Project]:
-    return Project.objects.none()
-
-
 class RunPageFilter(django_filters.FilterSet):
     """Built with the caller, whose projects it offers and whose corrections are `mine`."""
 
@@ -48,7 +44,9 @@ class RunPageFilter(django_filters.FilterSet):
     )
     status = django_filters.ChoiceFilter(label=_("Status"), choices=STATUSES, empty_label=_("any status"))
     tool = django_filters.CharFilter(label=_("Tool called"), method="calling")
-    project = django_filters.ModelChoiceFilter(label=_("Project"), queryset=_projects, empty_label=_("any project"))
+    project = django_filters.ModelChoiceFilter(
+        label=_("Project"), queryset=Project.objects.none(), empty_label=_("any project")
+    )
     since = django_filters.DateFilter(label=_("From"), field_name="created_at", lookup_expr="date__gte")
     until = django_filters.DateFilter(label=_("To"), field_name="created_at", lookup_expr="date__lte")
 
@@ -58,6 +56,7 @@ class RunPageFilter(django_filters.FilterSet):
 
     def __init__(self, data: QueryDict, queryset: QuerySet[Run], *, caller: Caller) -> None:
         super().__init__(data, queryset)
+        self.asked = data
         self.caller = caller
         self.filters["project"].extra["queryset"] = projects_readable_by(caller).order_by("name")
         for name in ("since", "until"):
@@ -70,11 +69,11 @@ class RunPageFilter(django_filters.FilterSet):
     @property
     def query(self) -> str:
         """The filters as a query string without the empty ones, the same however they were typed."""
-        return _query(self.data, self.filters)
+        return _query(self.asked, self.filters)
 
     @property
     def count(self) -> int:
-        return sum(bool(self.data.get(name)) for name in self.filters)
+        return sum(bool(self.asked.get(name)) for name in self.filters)
 
     def with_text(self, runs: QuerySet[Run], _name: str, text: str) -> QuerySet[Run]:
         """Content is kept as it was sent, so letters may stand there as themselves or as escapes."""
@@ -138,6 +137,7 @@ class CorrectionPageFilter(django_filters.FilterSet):
         if given.get("desk") not in dict(DESKS):
             given["desk"] = DESKS[0][0]
         super().__init__(given, queryset.filter(unregistered_at__isnull=True))
+        self.asked = given
         self.filters["desk"].extra["widget"] = forms.HiddenInput()
         for name in ("subject", "version"):
             attrs = {"list": f"known-{name}", "placeholder": _("any"), "autocomplete": "off", "spellcheck": "false"}
@@ -145,17 +145,17 @@ class CorrectionPageFilter(django_filters.FilterSet):
 
     @property
     def desk_name(self) -> str:
-        return str(self.data["desk"])
+        return str(self.asked["desk"])
 
     @property
     def query(self) -> str:
         """The filters as a query string without the empty ones, the desk first."""
-        return _query(self.data, self.filters)
+        return _query(self.asked, self.filters)
 
     @property
     def count(self) -> int:
         """How many filters narrow the desk."""
-        return sum(bool(self.data.get(name)) for name in self.filters if name != "desk")
+        return sum(bool(self.asked.get(name)) for name in self.filters if name != "desk")
 
     def at_desk(self, corrections: QuerySet[Correction], _name: str, desk: str) -> QuerySet[Correction]:
         match desk:
