@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.db import transaction
 
@@ -34,6 +36,7 @@ from kindgi_site.workspaces.services.audit import record_write
 MAX_NOTE = 2000
 MAX_LINK_ID = 200
 MAX_LINK_URL = 2000
+FIXED, REOPENED = "fixed", "reopened"
 _BATCH = 100
 _SETTLED_FIELDS = (
     "status",
@@ -147,27 +150,36 @@ def apply_verdicts(verdicts: Iterable[tuple[Correction, Verdict]]) -> int:
     """E1 to E6 and shipping, on rows the caller has locked; returns how many changed.
 
     Where the table has no row, nothing happens. The caller has checked who may, and that it is live.
-    Two statements for each hundred corrections, however many change.
+    A fixed number of statements for each hundred corrections, however many change.
     """
-    made = (_settled(correction, verdict) for correction, verdict in verdicts)
+    at = clock.now()
+    made = (_settled(correction, verdict, at) for correction, verdict in verdicts)
     steps = [each for each in made if each is not None]
-    Correction.objects.bulk_update([each.correction for each in steps], _SETTLED_FIELDS, batch_size=_BATCH)
+    alike: dict[tuple[tuple[str, Any], ...], list[UUID]] = {}
+    for each in steps:
+        # A mark that stays is not written: it is what the corrections differ in.
+        kept = "fixed_" if each.action == REOPENED else " "
+        names = [name for name in _SETTLED_FIELDS if not name.startswith(kept)]
+        said = tuple((name, getattr(each.correction, name)) for name in names)
+        alike.setdefault(said, []).append(each.correction_id)
+    for said, ids in alike.items():
+        for start in range(0, len(ids), _BATCH):
+            Correction.objects.filter(id__in=ids[start : start + _BATCH]).update(**dict(said))
     CorrectionEvent.objects.bulk_create(steps, batch_size=_BATCH)
     return len(steps)
 
 
-def _settled(correction: Correction, verdict: Verdict) -> CorrectionEvent | None:
+def _settled(correction: Correction, verdict: Verdict, at: datetime) -> CorrectionEvent | None:
     """The unsaved step to where a verdict leads the correction, which is changed but not saved; None if nowhere."""
     row = transition(Status(correction.status), verdict.event)
     if row is None or (row.only_reopened and correction.reopened_at is None):
         return None
     came_from = correction.status
     correction.status = state_after(row, Status(came_from), _sorted_to(correction))
-    correction.updated_at = clock.now()
+    correction.updated_at = at
     _mark(correction, row.marks, verdict.mark)
     _drop_note(correction)
-    action = "reopened" if row.marks == Marks.REOPEN else "fixed"
-    return step(correction, action, came_from=came_from, cause=verdict.cause)
+    return step(correction, REOPENED if row.marks == Marks.REOPEN else FIXED, came_from=came_from, cause=verdict.cause)
 
 
 def _hold_run(caller: Caller, correction_id: str) -> None:

@@ -74,7 +74,10 @@ def _graded(run: TestRun, *, fresh: FreshSums | None) -> _Tally:
     for cases in _in_chunks(run):
         for case in cases:
             _grade_one(run, case, fresh, tally)
-        TestRunCase.objects.bulk_update(cases, ["outcome", "settles", "result"])
+        # An upsert of rows that are there: a bulk_update would be an expression for each value.
+        TestRunCase.objects.bulk_create(
+            cases, update_conflicts=True, unique_fields=["id"], update_fields=["outcome", "settles", "result"]
+        )
     return tally
 
 
