@@ -14,6 +14,7 @@ _login = auth_views.LoginView.as_view(redirect_authenticated_user=True)
 urlpatterns = [
     path("", _home, name="home"),
     path("", include("corrections.urls")),
+    path("", include("testsets.urls")),
     path("login/", _login, name="login"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),

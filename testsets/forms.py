@@ -1,0 +1,256 @@
+"""What people say on the pages of test sets, as drafts."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from corrections.drafts import ExpectedCall
+from corrections.models import CorrectorGroup
+from corrections.rules.expectations import AnswerExpected, DecisionsExpected, Expectation
+from corrections.vocabulary import SubjectKind, Verdict
+from kindgi_site.api.bodies import SEMVER
+from kindgi_site.clock import wire_time
+from kindgi_site.exact_json import JsonText, NotJsonError, TooDeepError, parse
+from kindgi_site.workspaces.models import Project
+from testsets.drafts import HandCaseDraft, LiveChangeDraft, Selection
+from testsets.rules.versions import parse_set_version
+
+KINDS = [(SubjectKind.AGENT.value, gettext_lazy("Agent")), (SubjectKind.FLOW.value, gettext_lazy("Flow"))]
+PIN, UNPIN, LATEST = "pin", "unpin", "latest"
+
+
+def _words(**attrs: Any) -> forms.TextInput:
+    return forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"} | attrs)
+
+
+class SelectionForm(forms.Form):
+    """Which corrected runs a set is built from; shown with its preview before anything is built."""
+
+    project = forms.ModelChoiceField(
+        Project.objects.none(), label=gettext_lazy("Project"), empty_label=None, required=True
+    )
+    kind = forms.ChoiceField(choices=KINDS, label=gettext_lazy("What ran"), initial=SubjectKind.AGENT.value)
+    subject = forms.CharField(max_length=200, label=gettext_lazy("Its name"), widget=_words(list="known-subject"))
+    subject_version = forms.CharField(
+        max_length=100,
+        required=False,
+        label=gettext_lazy("Version"),
+        widget=_words(placeholder=gettext_lazy("any"), list="known-version"),
+    )
+    since = forms.DateField(
+        required=False, label=gettext_lazy("First corrected from"), widget=forms.DateInput(attrs={"type": "date"})
+    )
+    until = forms.DateField(
+        required=False, label=gettext_lazy("to, included"), widget=forms.DateInput(attrs={"type": "date"})
+    )
+    min_corrections = forms.IntegerField(
+        min_value=1, max_value=1000, required=False, initial=1, label=gettext_lazy("Corrections a run needs at least")
+    )
+    groups = forms.ModelMultipleChoiceField(
+        CorrectorGroup.objects.none(),
+        required=False,
+        label=gettext_lazy("Only what these groups said"),
+        widget=forms.CheckboxSelectMultiple,
+    )
+    segments = forms.CharField(
+        required=False,
+        max_length=2500,
+        label=gettext_lazy("Only runs whose segments begin with"),
+        widget=forms.Textarea(attrs={"rows": 1, "placeholder": "desk = west", "spellcheck": "false"}),
+        help_text=gettext_lazy("One a line, coarse to fine."),
+    )
+
+    def __init__(self, data: Any = None, *, projects: Any, groups: Any, **options: Any) -> None:
+        super().__init__(data, **options)
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+        self.fields["groups"].queryset = groups  # type: ignore[attr-defined]
+
+    def clean_segments(self) -> list[dict[str, str]]:
+        segments = []
+        for line in self.cleaned_data["segments"].splitlines():
+            if line.strip():
+                key, sign, value = (part.strip() for part in line.partition("="))
+                if not (key and sign and value):
+                    raise forms.ValidationError(_("Write each as name = value."))
+                segments.append({"key": key, "value": value})
+        return segments
+
+    def clean(self) -> dict[str, Any]:
+        said = self.cleaned_data
+        if said.get("subject_version") and said.get("kind") == SubjectKind.FLOW:
+            self.add_error("subject_version", _("A version narrows an agent’s runs only."))
+        return said
+
+    def selection(self) -> Selection:
+        said = self.cleaned_data
+        groups: tuple[str, ...] | None = tuple(str(group.id) for group in said["groups"]) or None
+        since, until = _start_of(said["since"]), _start_of(said["until"], days=1)
+        is_agent = said["kind"] == SubjectKind.AGENT
+        sent = {
+            ("agentId" if is_agent else "flowId"): said["subject"],
+            "agentVersion": said["subject_version"] or None,
+            "since": since and wire_time(since),
+            "until": until and wire_time(until),
+            "correctorGroupIds": groups and list(groups),
+            "minCorrections": said["min_corrections"],
+            "segments": said["segments"] or None,
+        }
+        return Selection(
+            project_id=said["project"].id,
+            subject_kind=SubjectKind(said["kind"]),
+            subject_id=said["subject"],
+            subject_version=said["subject_version"] or None,
+            since=since,
+            until=until,
+            group_ids=groups,
+            min_corrections=said["min_corrections"] or 1,
+            segments=said["segments"],
+            as_sent={name: value for name, value in sent.items() if value is not None},
+        )
+
+
+def _start_of(day: date | None, days: int = 0) -> datetime | None:
+    return None if day is None else datetime.combine(day + timedelta(days=days), time.min, UTC)
+
+
+class VersionField(forms.CharField):
+    """A test set's version: three numbers."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=60, widget=_words(placeholder="1.0.0", inputmode="decimal"), **options)
+
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        if text and parse_set_version(text) is None:
+            raise forms.ValidationError(_("A version is three numbers such as 1.2.0, without leading zeros."))
+        return text
+
+
+class PublishForm(forms.Form):
+    """The name and version that what is chosen is kept under."""
+
+    set_name = forms.RegexField(
+        r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}\Z",
+        label=gettext_lazy("Test set"),
+        widget=_words(placeholder="support.corrections"),
+        error_messages={
+            "invalid": gettext_lazy(
+                "Letters, digits, dots, hyphens and underscores, beginning with one of the first two."
+            )
+        },
+    )
+    version = VersionField(label=gettext_lazy("New version"))
+    description = forms.CharField(
+        required=False,
+        max_length=2000,
+        label=gettext_lazy("What it is for"),
+        widget=forms.Textarea(attrs={"rows": 1}),
+    )
+
+
+class LiveForm(forms.Form):
+    """Ship: which version goes live, and which mistakes it is said to fix."""
+
+    action = forms.ChoiceField(choices=[(name, name) for name in (PIN, LATEST, UNPIN)])
+    version = forms.CharField(
+        required=False,
+        max_length=100,
+        label=gettext_lazy("Version"),
+        widget=_words(placeholder="1.4.0", list="known-version"),
+    )
+    reason = forms.CharField(
+        required=False, max_length=2000, label=gettext_lazy("Why"), widget=forms.Textarea(attrs={"rows": 1})
+    )
+
+    def clean(self) -> dict[str, Any]:
+        said = self.cleaned_data
+        if said.get("action") != UNPIN and "version" in said and not SEMVER.fullmatch(said["version"]):
+            self.add_error("version", _("Name a version such as 1.4.0."))
+        return said
+
+    def draft(self, fixes: Iterable[str]) -> LiveChangeDraft:
+        said = self.cleaned_data
+        version = None if said["action"] == UNPIN else said["version"]
+        return LiveChangeDraft(action=said["action"], version=version, reason=said["reason"], fixes=tuple(fixes))
+
+
+class PromoteForm(forms.Form):
+    """A run becomes a case of its agent's set."""
+
+    run_id = forms.UUIDField(
+        label=gettext_lazy("Run id"), widget=_words(placeholder=gettext_lazy("id of a run of this agent"))
+    )
+
+    def run(self) -> UUID:
+        found: UUID = self.cleaned_data["run_id"]
+        return found
+
+
+class DraftCaseForm(forms.Form):
+    """A case written by hand: what comes in, and what should happen."""
+
+    query = forms.CharField(
+        max_length=20_000, label=gettext_lazy("What comes in"), widget=forms.Textarea(attrs={"rows": 2})
+    )
+    should_say = forms.CharField(
+        required=False,
+        max_length=20_000,
+        label=gettext_lazy("What it should say"),
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    tool = forms.CharField(
+        required=False, max_length=200, label=gettext_lazy("Tool it should call"), widget=_words(list="known-tool")
+    )
+    arguments = forms.CharField(
+        required=False,
+        max_length=20_000,
+        label=gettext_lazy("with these arguments"),
+        widget=forms.Textarea(attrs={"rows": 1, "placeholder": '{"order": 7}', "spellcheck": "false"}),
+        help_text=gettext_lazy("JSON; left empty, any will do."),
+    )
+    agent_version = forms.CharField(
+        required=False,
+        max_length=100,
+        label=gettext_lazy("Version"),
+        widget=_words(placeholder=gettext_lazy("the live one"), list="known-version"),
+    )
+
+    def clean_arguments(self) -> JsonText:
+        text = self.cleaned_data["arguments"].strip() or "{}"
+        try:
+            value = parse(text)
+        except (NotJsonError, TooDeepError):
+            value = None
+        if not isinstance(value, dict):
+            raise forms.ValidationError(_('Arguments are a JSON object such as {"order": 7}.'))
+        return JsonText.parsed(text, value)
+
+    def clean_agent_version(self) -> str:
+        version: str = self.cleaned_data["agent_version"]
+        if version and not SEMVER.fullmatch(version):
+            raise forms.ValidationError(_("Name a version such as 1.4.0."))
+        return version
+
+    def clean(self) -> dict[str, Any]:
+        said = self.cleaned_data
+        if not said.get("should_say") and not said.get("tool"):
+            self.add_error("should_say", _("Say what it should answer, or which tool it should call."))
+        return said
+
+    def draft(self) -> HandCaseDraft:
+        said = self.cleaned_data
+        arguments: JsonText = said["arguments"]
+        calls = (ExpectedCall(said["tool"], arguments.value, arguments.text),) if said["tool"] else ()
+        return HandCaseDraft(
+            expect=Expectation(
+                decisions=DecisionsExpected(Verdict.WRONG, calls) if calls else None,
+                answer=AnswerExpected(Verdict.WRONG, said["should_say"]) if said["should_say"] else None,
+            ),
+            agent_version=said["agent_version"] or None,
+            input=JsonText.of({"query": said["query"]}),
+        )

@@ -1,0 +1,1 @@
+"""What the pages of test sets say, in words made here; no queries, no HTTP."""

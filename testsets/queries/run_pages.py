@@ -1,0 +1,91 @@
+"""What the pages of test runs show: how each case stands against another run of the same set."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from kindgi_site.callers import Caller
+from testsets.models import TestRun, TestRunCase, TestRunOutput
+from testsets.queries.test_runs import COMPLETED, run_cases, test_runs_readable_by
+from testsets.rules.grading import Outcome
+from testsets.rules.standing import Standing, standing_of
+
+PAGE_SIZE = 30
+OFFERED = 50
+
+
+def runs_for_page(caller: Caller) -> QuerySet[TestRun]:
+    return test_runs_readable_by(caller).select_related("project")
+
+
+def comparable_runs(caller: Caller, run: TestRun) -> list[TestRun]:
+    """Finished runs of the same set, newest first: what it can be laid beside."""
+    runs = test_runs_readable_by(caller).filter(
+        version__test_set=run.version.test_set_id, status=COMPLETED, dry_run=False
+    )
+    return list(runs.exclude(id=run.id).defer("summary")[:OFFERED])
+
+
+def previous_of(run: TestRun, others: list[TestRun]) -> TestRun | None:
+    """The newest finished run before this one of another version of the same agent or flow."""
+    for other in others:
+        is_same = (other.subject_kind, other.subject_id) == (run.subject_kind, run.subject_id)
+        if is_same and other.subject_version != run.subject_version and other.started_at <= run.started_at:
+            return other
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """How one case stands, without its content."""
+
+    id: UUID
+    case_id: str
+    standing: Standing
+    before: str | None
+
+
+def stands_of(run: TestRun, against: TestRun | None) -> list[Stand]:
+    """Every case of a finished run, worst first, else in the order of the set; two statements."""
+    outputs = TestRunOutput.objects.filter(run_case=OuterRef("pk"))
+    rows = run_cases(run).annotate(
+        has_output=Exists(outputs.filter(output__isnull=False)),
+        is_stopped=Exists(outputs.filter(stopped__isnull=False)),
+    )
+    earlier = dict(against.cases.values_list("case_id", "outcome")) if against else {}
+    order = list(Standing)
+    stands = [
+        Stand(
+            id=key,
+            case_id=case_id,
+            standing=_standing(outcome, earlier.get(case_id), erased=erased_at is not None, ran=has or stopped),
+            before=earlier.get(case_id),
+        )
+        for key, case_id, outcome, erased_at, has, stopped in rows.values_list(
+            "id", "case_id", "outcome", "erased_at", "has_output", "is_stopped"
+        )
+    ]
+    return sorted(stands, key=lambda stand: order.index(stand.standing))
+
+
+def _standing(outcome: str, before: str | None, *, erased: bool, ran: bool) -> Standing:
+    if erased:
+        return Standing.ERASED
+    return standing_of({"outcome": outcome or Outcome.UNGRADED} | ({} if ran else {"error": ""}), before)
+
+
+def cases_shown(stands: list[Stand]) -> dict[UUID, TestRunCase]:
+    """The cases of one page with their frozen ones joined."""
+    return TestRunCase.objects.select_related("frozen").in_bulk([stand.id for stand in stands])
+
+
+def same_cases_in(run: TestRun, case_ids: list[str]) -> dict[str, TestRunCase]:
+    """The same cases as another run graded them."""
+    return {case.case_id: case for case in run.cases.filter(case_id__in=case_ids)}
+
+
+def runs_of_agent(caller: Caller, project_id: UUID, agent_id: str) -> list[TestRun]:
+    """The newest test runs of an agent."""
+    runs = test_runs_readable_by(caller).filter(project=project_id, subject_kind="agent", subject_id=agent_id)
+    return list(runs[:5])

@@ -1,0 +1,216 @@
+"""An agent's page: what is live, its live set of cases, freezing it, and adding cases to it."""
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from corrections.models import Correction
+from corrections.queries.agents import owner_of
+from corrections.queries.run_pages import names_of, tools_seen
+from corrections.queries.said import group_weights
+from kindgi_site.callers import Action
+from kindgi_site.errors import ConflictError, DomainError, InvalidError
+from kindgi_site.pages import render_page
+from kindgi_site.stored_json import JsonText
+from testsets.forms import DraftCaseForm, LiveForm, PromoteForm, PublishForm
+from testsets.models import HandCase
+from testsets.presenters.cases import CaseShown, wire_row
+from testsets.presenters.live import change_shown, mistakes
+from testsets.presenters.sets import VersionShown
+from testsets.presenters.test_runs import run_row
+from testsets.presenters.words import member_state
+from testsets.queries.agent_sets import AgentSet, Member, agent_set_for, frozen_places, members_after, members_at
+from testsets.queries.live import changes_of, live_row_of
+from testsets.queries.pages import corrections_to_fix, sayers_of, versions_of_agent
+from testsets.queries.run_pages import runs_of_agent
+from testsets.rules.versions import parse_set_version
+from testsets.services.building import MAX_CASES
+from testsets.services.freezing import default_set_name, freeze, frozen_case
+from testsets.services.hand_cases import add_hand_case, promote_run, remove_hand_case
+from testsets.views.requests import PageRequest
+from testsets.views.sets import start_of
+
+PAGE_SIZE = 30
+FIRST_CASES = 8
+MOST_CHANGES = 20
+MOST_TO_FIX = 100
+AGENT, FREEZE = "testsets/agent_detail.html", "testsets/agent_freeze.html"
+
+
+@require_safe
+def agent_detail(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
+    return agent_page(request, agent_set_for(request.caller, Action.READ, project_id, agent_id))
+
+
+def agent_page(
+    request: PageRequest,
+    agent_set: AgentSet,
+    *,
+    live: LiveForm | None = None,
+    promote: PromoteForm | None = None,
+    draft: DraftCaseForm | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> HttpResponse:
+    """The page, with whichever form was refused as it was filled in."""
+    caller, project, agent_id = request.caller, agent_set.project, agent_set.agent_id
+    row = live_row_of(project.id, agent_id)
+    owner = owner_of(project.id, agent_id)
+    changes = list(changes_of(project.id, agent_id)[:MOST_CHANGES])
+    to_fix = corrections_to_fix(project.id, agent_id, MOST_TO_FIX)
+    names = names_of(
+        [*(change.requested_by_id for change in changes), *(row.made_by_id for row in to_fix)]
+        + ([owner.id] if owner else [])
+    )
+    members = members_after(agent_set, None, FIRST_CASES)
+    context = {
+        "project": project,
+        "agent_id": agent_id,
+        "owner": owner and (names.get(owner.id) or _("A program")),
+        "live": row if row and row.version else None,
+        "changes": [change_shown(change, names) for change in changes],
+        "to_fix": mistakes(to_fix, names, request.POST.getlist("fixes")),
+        "most_to_fix": MOST_TO_FIX if len(to_fix) == MOST_TO_FIX else 0,
+        "cases": _rows(request, members),
+        "counts": counts_of(agent_set),
+        "versions": [VersionShown.of(version) for version in versions_of_agent(project.id, agent_id)],
+        "runs": [run_row(run) for run in runs_of_agent(caller, project.id, agent_id)],
+        "live_form": live or LiveForm(label_suffix=""),
+        "promote_form": promote or PromoteForm(label_suffix=""),
+        "draft_form": draft or DraftCaseForm(label_suffix=""),
+        "tools": tools_seen(caller, agent_id),
+        "may_write": caller.may(Action.WRITE, project.id),
+        "may_admin": caller.may(Action.ADMIN, project.id),
+    }
+    return render_page(request, AGENT, fragment="testsets/_ship.html", context=context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def agent_freeze(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
+    """Exactly what will be frozen, and freezing it."""
+    agent_set = agent_set_for(request.caller, Action.READ, project_id, agent_id)
+    if request.method != "POST":
+        return _freeze_page(request, agent_set, PublishForm(initial=_suggested(agent_set), label_suffix=""))
+    form = PublishForm(request.POST, label_suffix="")
+    if not form.is_valid():
+        return _freeze_page(request, agent_set, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    said = form.cleaned_data
+    try:
+        built = freeze(
+            caller=request.caller,
+            project_id=project_id,
+            agent_id=agent_id,
+            version=said["version"],
+            set_name=said["set_name"],
+            description=said["description"],
+        )
+    except (InvalidError, ConflictError) as refusal:
+        form.add_error(None, refusal.message)
+        return _freeze_page(request, agent_set, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    words = ngettext("Frozen with %(count)d case.", "Frozen with %(count)d cases.", built.case_count)
+    messages.success(request, words % {"count": built.case_count})
+    return redirect("testsets:version_detail", said["set_name"], said["version"])
+
+
+@require_POST
+def case_promote(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
+    agent_set = agent_set_for(request.caller, Action.WRITE, project_id, agent_id)
+    form = PromoteForm(request.POST, label_suffix="")
+    if form.is_valid():
+        try:
+            _case, is_new = promote_run(
+                caller=request.caller, project_id=project_id, agent_id=agent_id, run_id=form.run()
+            )
+        except DomainError as refusal:
+            form.add_error("run_id", refusal.message)
+        else:
+            messages.success(request, _("The run is a case now.") if is_new else _("The run was a case already."))
+            return redirect("testsets:agent_detail", project_id, agent_id)
+    return agent_page(request, agent_set, promote=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@require_POST
+def case_draft(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
+    agent_set = agent_set_for(request.caller, Action.WRITE, project_id, agent_id)
+    form = DraftCaseForm(request.POST, label_suffix="")
+    if form.is_valid():
+        try:
+            add_hand_case(caller=request.caller, project_id=project_id, agent_id=agent_id, draft=form.draft())
+        except (InvalidError, ConflictError) as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            messages.success(request, _("The case is in the set."))
+            return redirect("testsets:agent_detail", project_id, agent_id)
+    return agent_page(request, agent_set, draft=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@require_POST
+def case_remove(request: PageRequest, project_id: UUID, agent_id: str, case_id: str) -> HttpResponse:
+    remove_hand_case(caller=request.caller, project_id=project_id, agent_id=agent_id, case_id=case_id)
+    messages.success(request, _("The case is out of the set. Versions frozen before keep it."))
+    return redirect("testsets:agent_detail", project_id, agent_id)
+
+
+def counts_of(agent_set: AgentSet) -> dict[str, int]:
+    corrections, by_hand = agent_set.corrections().count(), agent_set.hand_cases().filter(is_incomplete=False).count()
+    total = corrections + by_hand
+    return {
+        "total": total,
+        "corrections": corrections,
+        "by_hand": by_hand,
+        "incomplete": agent_set.hand_cases().filter(is_incomplete=True).count(),
+        "frozen": min(total, MAX_CASES),
+        "over": max(0, total - MAX_CASES),
+    }
+
+
+def _freeze_page(
+    request: PageRequest, agent_set: AgentSet, form: PublishForm, *, status: HTTPStatus = HTTPStatus.OK
+) -> HttpResponse:
+    places = frozen_places(agent_set, MAX_CASES)
+    start = start_of(request)
+    shown = members_at(places[start : start + PAGE_SIZE])
+    context = {
+        "project": agent_set.project,
+        "agent_id": agent_set.agent_id,
+        "form": form,
+        "counts": counts_of(agent_set),
+        "cases": _rows(request, shown),
+        "start": start,
+        "next": start + PAGE_SIZE if len(places) > start + PAGE_SIZE else None,
+        "may_admin": request.caller.may(Action.ADMIN, agent_set.project.id),
+    }
+    return render_page(request, FREEZE, fragment="testsets/_freeze_cases.html", context=context, status=status)
+
+
+def _rows(request: PageRequest, members: Iterable[Member]) -> list[CaseShown]:
+    """Each as it would be frozen now."""
+    listed = list(members)
+    ids = [member.case_id if isinstance(member, HandCase) else str(member.id) for member in listed]
+    sayers = sayers_of(request.caller.workspace_id, ids)
+    weights = group_weights(request.caller.workspace_id)
+    rows = []
+    for member in listed:
+        wire = JsonText.of(frozen_case(member, weights)).value
+        rows.append(wire_row(wire, _tools(member), sayers, state=member_state(member)))
+    return rows
+
+
+def _tools(member: Member) -> list[str] | None:
+    stored = member.copy.called_tools if isinstance(member, Correction) else member.called_tools
+    return None if stored is None else list(stored.value)
+
+
+def _suggested(agent_set: AgentSet) -> dict[str, str]:
+    """The name it was last frozen under, and the version after that one."""
+    latest = agent_set.latest_frozen()
+    parts = parse_set_version(latest.version) if latest else None
+    if latest is None or parts is None:
+        return {"set_name": default_set_name(agent_set.agent_id), "version": "1.0.0"}
+    return {"set_name": latest.test_set.name, "version": f"{parts.major}.{parts.minor + 1}.0"}

@@ -1,0 +1,10 @@
+"""A request at a page of a workspace."""
+
+from kindgi_site.callers import Caller
+from kindgi_site.pages import HtmxRequest
+
+
+class PageRequest(HtmxRequest):
+    """Set by SignedInMiddleware."""
+
+    caller: Caller

@@ -1,0 +1,165 @@
+"""Test runs: the list, one run case by case against another, and cancelling."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from corrections.queries.corrections import as_uuid
+from corrections.queries.run_pages import Place, names_of
+from corrections.vocabulary import SubjectKind
+from kindgi_site.callers import Action
+from kindgi_site.pages import render_page
+from testsets.models import TestRun
+from testsets.presenters.cases import sayer_ids
+from testsets.presenters.live import settled
+from testsets.presenters.test_runs import (
+    STAND_NAMES,
+    GradedCase,
+    facts_of,
+    graded_case,
+    metrics_shown,
+    run_row,
+    stand_filter,
+    status_words,
+    totals,
+)
+from testsets.queries.pages import sayers_of, settled_by
+from testsets.queries.run_pages import (
+    PAGE_SIZE,
+    Stand,
+    cases_shown,
+    comparable_runs,
+    previous_of,
+    runs_for_page,
+    same_cases_in,
+    stands_of,
+)
+from testsets.queries.test_runs import COMPLETED, TERMINAL, test_run_readable_by
+from testsets.services.test_runs import cancel_test_run
+from testsets.views.requests import PageRequest
+from testsets.views.sets import start_of
+
+MOST_SETTLED = 100
+
+
+@require_safe
+def test_run_list(request: PageRequest) -> HttpResponse:
+    runs = runs_for_page(request.caller)
+    narrowed = {
+        "set": ("version__test_set__name", request.GET.get("set", "")),
+        "subject": ("subject_id", request.GET.get("subject", "")),
+    }
+    for column, said in narrowed.values():
+        if said:
+            runs = runs.filter(**{column: said.replace("\0", "\ufffd")})
+    before = Place.read(request.GET.get("before", ""))
+    if before is not None:
+        runs = runs.filter(started_at__lte=before.created_at).exclude(started_at=before.created_at, id__gte=before.id)
+    found = list(runs[: PAGE_SIZE + 1])
+    last = found[PAGE_SIZE - 1] if len(found) > PAGE_SIZE else None
+    query = request.GET.copy()
+    query.pop("before", None)
+    context = {
+        "rows": [run_row(run) for run in found[:PAGE_SIZE]],
+        "older": Place(last.started_at, last.id) if last else None,
+        "set_name": request.GET.get("set", ""),
+        "subject": request.GET.get("subject", ""),
+        "query": query.urlencode(),
+        "is_first_page": before is None,
+    }
+    return render_page(
+        request, "testsets/test_run_list.html", fragment="testsets/_test_run_table.html", context=context
+    )
+
+
+@require_safe
+def test_run_detail(request: PageRequest, run_id: UUID) -> HttpResponse:
+    run = test_run_readable_by(request.caller, run_id)
+    context = _head(request, run)
+    if run.status == COMPLETED and not run.dry_run:
+        context |= _comparison(request, run)
+    return render_page(
+        request, "testsets/test_run_detail.html", fragment="testsets/_test_run_cases.html", context=context
+    )
+
+
+@require_POST
+def test_run_cancel(request: PageRequest, run_id: UUID) -> HttpResponse:
+    cancel_test_run(caller=request.caller, run_id=run_id)
+    return redirect("testsets:test_run_detail", run_id)
+
+
+def _head(request: PageRequest, run: TestRun) -> dict[str, object]:
+    project_id = run.version.test_set.project_id
+    return {
+        "run": run,
+        "row": run_row(run),
+        "status": status_words(run.status),
+        "facts": facts_of(run),
+        "may_cancel": run.status not in TERMINAL and request.caller.may(Action.WRITE, project_id),
+        "is_agent": run.subject_kind == SubjectKind.AGENT,
+        "who": names_of([run.requested_by_id]).get(run.requested_by_id, ""),
+    }
+
+
+def _comparison(request: PageRequest, run: TestRun) -> dict[str, object]:
+    others = comparable_runs(request.caller, run)
+    against, is_chosen = _against(request, run, others)
+    stands = stands_of(run, against)
+    show = request.GET.get("show", "")
+    show = show if show in STAND_NAMES else ""
+    kept = stand_filter(stands, show)
+    start = start_of(request)
+    shown = kept[start : start + PAGE_SIZE]
+    events = settled_by(
+        f"test-run:{run.id}", run.started_at, project_id=run.project_id, agent_id=run.subject_id, most=MOST_SETTLED
+    )
+    rows = settled(events, names_of(event.correction.made_by_id for event in events))
+    beside = f"against={against.id}&" if against and is_chosen else ""
+    return {
+        "against_query": beside,
+        "case_query": f"{beside}show={show}&" if show else beside,
+        "others": others,
+        "against": against,
+        "is_chosen": is_chosen,
+        "totals": totals(stands),
+        "metrics": metrics_shown(run),
+        "against_metrics": metrics_shown(against) if against and is_chosen else [],
+        "show": show,
+        "kept": len(kept),
+        "cases": _graded(request, run, against if is_chosen else None, shown),
+        "start": start,
+        "next": start + PAGE_SIZE if len(kept) > start + PAGE_SIZE else None,
+        "fixed": [row for row in rows if row.is_fixed],
+        "came_back": [row for row in rows if row.came_back],
+    }
+
+
+def _against(request: PageRequest, run: TestRun, others: list[TestRun]) -> tuple[TestRun | None, bool]:
+    """(the run it is laid beside, whether somebody chose it)."""
+    said = as_uuid(request.GET.get("against", ""))
+    if said is None:
+        return previous_of(run, others), False
+    chosen = next((other for other in others if other.id == said), None)
+    return chosen or test_run_readable_by(request.caller, said), True
+
+
+def _graded(request: PageRequest, run: TestRun, beside: TestRun | None, stands: list[Stand]) -> list[GradedCase]:
+    cases = cases_shown(stands)
+    before = same_cases_in(beside, [stand.case_id for stand in stands]) if beside else {}
+    wires = [case.frozen.wire.value for case in cases.values() if case.frozen.wire is not None]
+    sayers = sayers_of(request.caller.workspace_id, (name for wire in wires for name in sayer_ids(wire)))
+    version = run.version
+    return [
+        graded_case(
+            stand,
+            cases[stand.id],
+            before.get(stand.case_id),
+            sayers,
+            reverse("testsets:case_raw", args=[version.test_set.name, version.version, stand.case_id]),
+        )
+        for stand in stands
+    ]
