@@ -25,7 +25,7 @@ test: $(VENV)/dev  ## the whole suite: SQLite, PostgreSQL where reachable, brows
 check: lint types $(VENV)/dev  ## everything but PostgreSQL and the browser, with coverage
 	@$(CHECKS) check --fail-level WARNING
 	@$(CHECKS) makemigrations --check --dry-run
-	@$(BIN)/python -m pytest -n auto --cov --cov-report term
+	@SCHEMATHESIS_EXAMPLES=200 $(BIN)/python -m pytest -n auto --cov --cov-report term
 
 browser: $(VENV)/dev  ## the browser tests alone
 	@$(BIN)/python -m pytest -m browser
