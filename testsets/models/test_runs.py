@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Index, UniqueConstraint
+from django.db.models import Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
 from corrections.marks import Subject
@@ -130,6 +130,7 @@ class TestRunOutput(models.Model):
         verbose_name = _("output")
         verbose_name_plural = _("outputs")
         constraints: ClassVar = [UniqueConstraint(fields=["run_case", "repetition"], name="one_output_of_a_repetition")]
+        indexes: ClassVar = [Index(fields=["run_id"], condition=~Q(run_id=""), name="outputs_of_run")]
 
     def __str__(self) -> str:
         return f"{self.run_case_id} {self.repetition}"

@@ -1,0 +1,76 @@
+"""What happens at the same moment comes one after the other: grading, shipping, freezing, erasing (16.3, 12.3)."""
+
+import pytest
+
+from tests.at_once import at_once
+from tests.loop import RIGHT_CALL, WRONG_CALL, output
+from testsets.models import TestCase, TestRunCase
+
+pytestmark = pytest.mark.django_db(transaction=True)
+AGAIN = range(5)
+
+
+@pytest.mark.parametrize("_attempt", AGAIN)
+def test_a_version_that_ships_while_it_is_graded_right_has_fixed_it(loop, _attempt):
+    """Whichever is first, the other sees it: neither may look before the other is done and both see nothing."""
+    correction = loop.correct()
+    loop.freeze()
+    run = loop.start("1.1.0")
+    handed = {"outputs": [output(correction)]}
+
+    answers = at_once(
+        [
+            lambda: loop.client.post(f"/v1/test-runs/{run}/outputs", handed),
+            lambda: loop.client.post(f"{loop.base}/live-changes", {"action": "pin", "version": "1.1.0"}),
+        ]
+    )
+
+    assert [answer.status_code for answer in answers] == [200, 201]
+    assert loop.correction(correction)["status"] == "fixed"
+
+
+@pytest.mark.parametrize("_attempt", AGAIN)
+def test_an_erasure_beside_freezing_building_and_starting_leaves_no_case_behind(loop, root_client, _attempt):
+    run = loop.run(calls=[WRONG_CALL])
+    loop.correct(run, answer="wrong", why="Late.")
+    loop.correct()
+    loop.freeze()
+    build = {"projectId": str(loop.project.id), "agentId": "support", "version": "1.0.0"}
+    start = {"projectId": str(loop.project.id), "agentRef": {"agentId": "support", "version": "1.1.0"}}
+
+    answers = at_once(
+        [
+            lambda: root_client.post(f"/v1/runs/{run}/erase"),
+            lambda: loop.client.post(f"{loop.base}/test-set/freeze", {"version": "2.0.0"}),
+            lambda: loop.client.post("/v1/test-sets/built/versions/from-corrections", build),
+            lambda: loop.client.post("/v1/test-sets/support.corrections/runs", start),
+        ]
+    )
+
+    assert [answer.status_code for answer in answers] == [200, 201, 201, 201]
+    assert TestCase.objects.filter(run_id=run, erased_at=None).count() == 0
+    assert TestRunCase.objects.filter(frozen__run_id=run, erased_at=None).count() == 0
+
+
+@pytest.mark.parametrize("_attempt", AGAIN)
+def test_an_erasure_beside_the_last_outputs_ends_the_run_without_the_case(loop, root_client, _attempt):
+    """It locks runs, the submission its test run: neither may wait for the other for ever."""
+    runs = [loop.run(calls=[WRONG_CALL]) for _ in range(3)]
+    said = {"decisions": "wrong", "shouldCall": [{"tool": "find_order", "args": {"order": 7}}]}
+    gone, *stay = (loop.correct(run, **said) for run in runs)
+    loop.freeze()
+    loop.change("pin", "1.1.0")
+    at_work = loop.start("1.1.0")
+    handed = {"outputs": [output(case, [RIGHT_CALL]) for case in (gone, *stay)]}
+
+    answers = at_once(
+        [
+            lambda: root_client.post(f"/v1/runs/{runs[0]}/erase"),
+            lambda: loop.client.post(f"/v1/test-runs/{at_work}/outputs", handed),
+        ]
+    )
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert loop.ask("GET", f"/v1/test-runs/{at_work}")["status"] == "completed"
+    assert TestRunCase.objects.exclude(erased_at=None).get().case_id == gone
+    assert [loop.correction(case)["status"] for case in stay] == ["fixed", "fixed"]
