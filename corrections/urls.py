@@ -12,6 +12,7 @@ from corrections.views.life import (
     correction_step,
     correction_steps,
 )
+from corrections.views.rules import rule_change, rule_create, rule_detail, rule_list, rule_stop
 from corrections.views.runs import run_detail, run_list, run_part, run_raw
 
 app_name = "corrections"
@@ -29,6 +30,11 @@ urlpatterns = [
     path("groups/new/", group_create, name="group_create"),
     path("groups/<uuid:group_id>/", group_change, name="group_change"),
     path("groups/<uuid:group_id>/retire/", group_retire, name="group_retire"),
+    path("projects/<uuid:project_id>/rules/new/", rule_create, name="rule_create"),
+    path("rules/", rule_list, name="rule_list"),
+    path("rules/<uuid:rule_id>/", rule_detail, name="rule_detail"),
+    path("rules/<uuid:rule_id>/change/", rule_change, name="rule_change"),
+    path("rules/<uuid:rule_id>/stop/", rule_stop, name="rule_stop"),
     path("runs/", run_list, name="run_list"),
     path("runs/<uuid:run_id>/", run_detail, name="run_detail"),
     path("runs/<uuid:run_id>/erase/", run_erase, name="run_erase"),

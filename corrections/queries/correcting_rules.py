@@ -51,6 +51,20 @@ def rule_in(project: Project, rule_id: str) -> CorrectingRuleVersion:
     return found
 
 
+def rule_for_page(caller: Caller, rule_id: UUID, *, live_only: bool = False) -> CorrectingRuleVersion:
+    """`rule_in` any project the caller may read, with group and project joined."""
+    applying = CorrectingRuleVersion.objects.filter(number=F("rule__version"), rule__workspace=caller.workspace_id)
+    readable = caller.readable_project_ids
+    if readable is not None:
+        applying = applying.filter(rule__project__in=readable)
+    if live_only:
+        applying = applying.filter(rule__unregistered_at__isnull=True)
+    found = applying.filter(rule=rule_id).select_related("rule__project", "group").first()
+    if found is None:
+        raise rule_not_found(rule_id)
+    return found
+
+
 def versions_in(project: Project, rule_id: str) -> QuerySet[CorrectingRuleVersion]:
     """All that one rule ever said, with the rule joined; NotFoundError."""
     key = as_uuid(rule_id)

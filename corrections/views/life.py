@@ -167,7 +167,7 @@ def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]
     subjects = subjects_seen(caller)
     return {
         "filter": narrowed,
-        "desks": _desks(narrowed),
+        "desks": _desks(request, narrowed),
         "rows": rows,
         "newer": page.newer,
         "older": page.older,
@@ -182,15 +182,12 @@ def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]
     }
 
 
-def _desks(narrowed: CorrectionPageFilter) -> list[tuple[str, Any, str]]:
+def _desks(request: PageRequest, narrowed: CorrectionPageFilter) -> list[tuple[str, Any, str]]:
     """(name, words, address) of each desk; the filters that make sense at every desk stay."""
     desks: list[tuple[str, Any, str]] = []
     for name, words in DESKS:
-        kept = narrowed.data.copy()
-        for other in ("before", "after", "status"):
-            kept.pop(other, None)
-        kept["desk"] = name
-        query = urlencode({key: value for key, value in kept.items() if key in narrowed.filters and value})
+        given = {key: request.GET.get(key, "") for key in narrowed.filters if key not in ("desk", "status")}
+        query = urlencode({"desk": name} | {key: value for key, value in given.items() if value})
         desks.append((name, words, f"{reverse('corrections:correction_list')}?{query}"))
     return desks
 

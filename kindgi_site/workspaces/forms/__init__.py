@@ -1,0 +1,1 @@
+"""HTML input of a workspace's pages. Shape only."""

@@ -1,0 +1,61 @@
+"""Members, service accounts and keys of a workspace, for its administrators."""
+
+from uuid import UUID
+
+from django.db.models import Prefetch, QuerySet
+
+from kindgi_site.callers import Caller
+from kindgi_site.errors import Code, NotFoundError
+from kindgi_site.workspaces.models import ApiKey, Membership, Person, ProjectRole, Reviewer, ServiceAccount
+from kindgi_site.workspaces.queries.keys import keys_readable_by
+
+MOST_ON_A_PAGE = 500
+
+
+def members_of(caller: Caller) -> QuerySet[Membership]:
+    """By name, each person with `roles_here` and `places_here`."""
+    places = Reviewer.objects.filter(workspace=caller.workspace_id)
+    members = Membership.objects.filter(workspace=caller.workspace_id).select_related("person")
+    return members.prefetch_related(
+        Prefetch("person__project_roles", _roles_in(caller), to_attr="roles_here"),
+        Prefetch("person__reviewer_places", places, to_attr="places_here"),
+    ).order_by("person__username")
+
+
+def services_of(caller: Caller) -> QuerySet[ServiceAccount]:
+    """By name, each with `roles_here`."""
+    services = ServiceAccount.objects.filter(workspace=caller.workspace_id)
+    roles = Prefetch("project_roles", _roles_in(caller), to_attr="roles_here")
+    return services.prefetch_related(roles).order_by("name")
+
+
+def keys_of(caller: Caller) -> QuerySet[ApiKey]:
+    """Newest first, with whom they act for."""
+    return keys_readable_by(caller).select_related("person", "service", "project")
+
+
+def member_of(caller: Caller, person_id: UUID) -> Membership:
+    found = members_of(caller).filter(person=person_id).first()
+    if found is None:
+        raise NotFoundError(Code.PRINCIPAL_NOT_FOUND, "There is no such person here.", userId=str(person_id))
+    return found
+
+
+def service_of(caller: Caller, service_id: UUID) -> ServiceAccount:
+    found = services_of(caller).filter(id=service_id).first()
+    if found is None:
+        raise NotFoundError(Code.PRINCIPAL_NOT_FOUND, "There is no such service account.", id=str(service_id))
+    return found
+
+
+def names_in(caller: Caller) -> list[tuple[str, str]]:
+    """(`user:<id>` or `service-account:<id>`, name) of everybody a key can act for, by name."""
+    people = Person.objects.filter(memberships__workspace=caller.workspace_id).order_by("username")
+    services = ServiceAccount.objects.filter(workspace=caller.workspace_id).order_by("name")
+    named = [(f"user:{person.id}", str(person)) for person in people[:MOST_ON_A_PAGE]]
+    return named + [(f"service-account:{service.id}", str(service)) for service in services[:MOST_ON_A_PAGE]]
+
+
+def _roles_in(caller: Caller) -> QuerySet[ProjectRole]:
+    roles = ProjectRole.objects.filter(project__workspace=caller.workspace_id)
+    return roles.select_related("project").order_by("project__name")

@@ -1,0 +1,50 @@
+"""Minting and revoking API keys at a page; for a workspace's administrators."""
+
+from http import HTTPStatus
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from kindgi_site.errors import ForbiddenError, InvalidError
+from kindgi_site.pages import render_page
+from kindgi_site.workspaces.forms.keys import KeyForm
+from kindgi_site.workspaces.permissions import check_workspace_admin
+from kindgi_site.workspaces.queries.members import names_in
+from kindgi_site.workspaces.queries.projects import projects_readable_by
+from kindgi_site.workspaces.services.keys import mint_key, revoke_key_by_id
+from kindgi_site.workspaces.views.requests import PageRequest
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def key_mint(request: PageRequest) -> HttpResponse:
+    check_workspace_admin(request.caller)
+    projects = [(str(project.id), project.name) for project in projects_readable_by(request.caller).order_by("name")]
+    initial = {"principal": request.GET.get("for", "")}
+    form = KeyForm(request.POST or None, principals=names_in(request.caller), projects=projects, initial=initial)
+    if form.is_valid():
+        try:
+            key, text = mint_key(caller=request.caller, draft=form.draft())
+        except (InvalidError, ForbiddenError) as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            context = {"key": key, "text": text}
+            response = render_page(
+                request, "workspaces/key_minted.html", fragment="workspaces/_key_minted.html", context=context
+            )
+            response["Cache-Control"] = "no-store"
+            return response
+    code = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
+    page, part = "workspaces/key_form.html", "workspaces/_key_form.html"
+    return render_page(request, page, fragment=part, context={"form": form}, status=code)
+
+
+@require_POST
+def key_revoke(request: PageRequest, key_id: UUID) -> HttpResponse:
+    check_workspace_admin(request.caller)
+    key = revoke_key_by_id(caller=request.caller, key_id=str(key_id))
+    messages.success(request, _("The key “%(name)s” opens nothing any more.") % {"name": key})
+    return redirect("workspaces:people_list")
