@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
-from django.urls import include, path
+from django.urls import include, path, reverse_lazy
 from django.views.generic import RedirectView
 
 from kindgi_site.api.pipeline import UnknownRouteView
@@ -10,11 +10,16 @@ from kindgi_site.api.urls import health
 
 _home = RedirectView.as_view(pattern_name="corrections:run_list")
 _login = auth_views.LoginView.as_view(redirect_authenticated_user=True)
+_welcome = auth_views.PasswordResetConfirmView.as_view(
+    template_name="registration/set_password.html", success_url=reverse_lazy("login")
+)
 
 urlpatterns = [
     path("", _home, name="home"),
     path("", include("corrections.urls")),
     path("", include("testsets.urls")),
+    path("", include("kindgi_site.workspaces.urls")),
+    path("welcome/<uidb64>/<token>/", _welcome, name="welcome"),
     path("login/", _login, name="login"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
