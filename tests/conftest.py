@@ -18,12 +18,21 @@ settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what only PostgreSQL can show where the tests run on SQLite."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On SQLite skip what only PostgreSQL can show; on PostgreSQL leave out what asks no database, having run there."""
     if connection.vendor != "postgresql":
         for item in items:
             if "postgres" in item.keywords:
                 item.add_marker(pytest.mark.skip(reason="needs PostgreSQL"))
+        return
+    plain = [item for item in items if not _asks_database(item)]
+    config.hook.pytest_deselected(items=plain)
+    items[:] = [item for item in items if _asks_database(item)]
+
+
+def _asks_database(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return item.get_closest_marker("django_db") is not None or bool(fixtures & {"db", "transactional_db", "live_server"})
 
 
 @pytest.fixture
