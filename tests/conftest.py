@@ -31,8 +31,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _asks_database(item: pytest.Item) -> bool:
-    fixtures = set(getattr(item, "fixturenames", ()))
-    return item.get_closest_marker("django_db") is not None or bool(fixtures & {"db", "transactional_db", "live_server"})
+    fixtures = set(getattr(item, "fixturenames", ())) & {"db", "transactional_db", "live_server"}
+    return item.get_closest_marker("django_db") is not None or bool(fixtures)
 
 
 @pytest.fixture
