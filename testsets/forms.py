@@ -49,7 +49,7 @@ class SelectionForm(forms.Form):
         required=False, label=gettext_lazy("to, included"), widget=forms.DateInput(attrs={"type": "date"})
     )
     min_corrections = forms.IntegerField(
-        min_value=1, max_value=1000, required=False, initial=1, label=gettext_lazy("Corrections a run needs at least")
+        min_value=1, max_value=1000, initial=1, label=gettext_lazy("Corrections a run needs at least")
     )
     groups = forms.ModelMultipleChoiceField(
         CorrectorGroup.objects.none(),
@@ -108,7 +108,7 @@ class SelectionForm(forms.Form):
             since=since,
             until=until,
             group_ids=groups,
-            min_corrections=said["min_corrections"] or 1,
+            min_corrections=said["min_corrections"],
             segments=said["segments"],
             as_sent={name: value for name, value in sent.items() if value is not None},
         )
@@ -157,21 +157,21 @@ class LiveForm(forms.Form):
     """Ship: which version goes live, and which mistakes it is said to fix."""
 
     action = forms.ChoiceField(choices=[(name, name) for name in (PIN, LATEST, UNPIN)])
-    version = forms.CharField(
-        required=False,
-        max_length=100,
-        label=gettext_lazy("Version"),
-        widget=_words(placeholder="1.4.0", list="known-version"),
-    )
+    version = forms.CharField(max_length=100, label=gettext_lazy("Version"), widget=_words(placeholder="1.4.0"))
     reason = forms.CharField(
         required=False, max_length=2000, label=gettext_lazy("Why"), widget=forms.Textarea(attrs={"rows": 1})
     )
 
-    def clean(self) -> dict[str, Any]:
-        said = self.cleaned_data
-        if said.get("action") != UNPIN and "version" in said and not SEMVER.fullmatch(said["version"]):
-            self.add_error("version", _("Name a version such as 1.4.0."))
-        return said
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, **options)
+        if data is not None and data.get("action") == UNPIN:
+            self.fields["version"].required = False
+
+    def clean_version(self) -> str:
+        version: str = self.cleaned_data["version"]
+        if version and not SEMVER.fullmatch(version):
+            raise forms.ValidationError(_("Name a version such as 1.4.0."))
+        return version
 
     def draft(self, fixes: Iterable[str]) -> LiveChangeDraft:
         said = self.cleaned_data

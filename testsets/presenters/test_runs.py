@@ -166,32 +166,35 @@ def _strip(counted: Mapping[Standing, int], total: int) -> Iterator[tuple[str, f
 
 
 def graded_case(
-    stand: Stand, case: TestRunCase, before: TestRunCase | None, sayers: Sayers, raw_url: str
+    stand: Stand, case: TestRunCase, before: TestRunCase | None, sayers: Sayers, raw_url: str, *, k: int
 ) -> GradedCase:
+    called: list[str] = case.frozen.called_tools.value if case.frozen.called_tools else []
     return GradedCase(
         standing=standing_shown(stand.standing),
         case=case_row(case.frozen, sayers),
-        grade=grade_shown(case, raw_url),
-        before=grade_shown(before, raw_url) if before is not None else None,
+        grade=grade_shown(case, called, k, raw_url),
+        before=grade_shown(before, called, k, raw_url) if before is not None else None,
     )
 
 
-def grade_shown(case: TestRunCase, raw_url: str) -> GradeShown:
+def grade_shown(case: TestRunCase, called: Sequence[str], k: int, raw_url: str) -> GradeShown:
+    """`called` are the tools of the run that people corrected."""
     result: Mapping[str, Any] = case.result.value if case.result else {}
     return GradeShown(
         outcome=case.outcome,
-        failures=[_failure(failure, raw_url) for failure in result.get("decisions", {}).get("failures", ())],
+        failures=[_failure(failure, called, raw_url) for failure in result.get("decisions", {}).get("failures", ())],
         lines=list(_lines(result)),
-        score=_score_words(result),
+        score=_score_words(result, k),
     )
 
 
-def _failure(failure: Mapping[str, Any], raw_url: str) -> FailureShown:
+def _failure(failure: Mapping[str, Any], called: Sequence[str], raw_url: str) -> FailureShown:
+    lacks = failure["tool"] in called
     words = {
         "missing": _("was not called"),
         "different": _("was called otherwise"),
         "forbidden": _("must not be called"),
-        "tools-differ": _("is called in one of the two runs only"),
+        "tools-differ": _("was not called, as it was before") if lacks else _("was called, as it was not before"),
     }
     paths = [
         PathShown(
@@ -222,15 +225,16 @@ def _lines(result: Mapping[str, Any]) -> Iterator[str]:
         yield _("Its first items hold one that does not belong, or none that does.")
 
 
-def _score_words(result: Mapping[str, Any]) -> str:
+def _score_words(result: Mapping[str, Any], k: int) -> str:
     """The first repetition's score on its items, with what it is of."""
     scores = result.get("candidate", ())
     if "items" not in result or not scores:
         return ""
     score = scores[0]
-    words = _("%(right)s of %(total)s by weight right among the first; %(corrected)s of its %(items)s corrected")
+    words = _("Among its first %(k)d, %(right)s of %(total)s right by weight; %(corrected)s of its %(items)s corrected")
     items = whole(score["items"])
     return words % {
+        "k": k,
         "right": weight_words(number(score["topK"]["yesWeight"]) or 0),
         "total": weight_words(number(score["topK"]["totalWeight"]) or 0),
         "corrected": whole(score["correctedItems"]),

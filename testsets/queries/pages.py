@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from corrections.models import Correction, CorrectionEvent, CorrectorGroup, Run, RunCopy
+from corrections.models import AgentOwner, Correction, CorrectionEvent, CorrectorGroup, Run, RunCopy
 from corrections.queries.corrections import as_uuid, corrections_readable_by
 from corrections.queries.run_pages import names_of
 from corrections.queries.runs import runs_readable_by
@@ -133,15 +133,18 @@ class AgentSeen:
 
 
 def agents_seen(caller: Caller) -> list[AgentSeen]:
-    """Agents among the newest runs, and those with a live version, by name."""
+    """Agents among the newest runs, and those with a live version or an owner, by name."""
     fields = ("subject_id", "project__name", "project")
     runs: QuerySet[Run] = runs_readable_by(caller).filter(subject_kind=SubjectKind.AGENT)
     recent = set(runs.values_list(*fields)[:RECENT])
     live = LiveVersion.objects.filter(project__workspace=caller.workspace_id)
+    owned = AgentOwner.objects.filter(project__workspace=caller.workspace_id)
     readable = caller.readable_project_ids
     if readable is not None:
         live = live.filter(project__in=readable)
-    recent |= set(live.order_by("-id").values_list("agent_id", "project__name", "project")[:RECENT])
+        owned = owned.filter(project__in=readable)
+    for rows in (live, owned):
+        recent |= set(rows.order_by("-id").values_list("agent_id", "project__name", "project")[:RECENT])
     return sorted(AgentSeen(*row) for row in recent)
 
 

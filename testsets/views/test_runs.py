@@ -160,6 +160,7 @@ def _graded(request: PageRequest, run: TestRun, beside: TestRun | None, stands: 
             before.get(stand.case_id),
             sayers,
             reverse("testsets:case_raw", args=[version.test_set.name, version.version, stand.case_id]),
+            k=run.k,
         )
         for stand in stands
     ]
