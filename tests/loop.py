@@ -57,6 +57,14 @@ class Loop:
         """Freeze the agent's set; the set's id."""
         return str(self.ask("POST", f"{self.base}/test-set/freeze", {"version": version}, status=201)["testSetId"])
 
+    def build(self, version: str = "1.0.0", name: str = "built") -> None:
+        """Build a version of a set from what is said of the agent's runs."""
+        body = {"projectId": str(self.project.id), "agentId": self.agent, "version": version}
+        self.ask("POST", f"/v1/test-sets/{name}/versions/from-corrections", body, status=201)
+
+    def cases(self, version: str = "1.0.0", name: str = "support.corrections") -> list[dict[str, Any]]:
+        return list(self.ask("GET", f"/v1/test-sets/{name}/versions/{version}/cases")["data"])
+
     def start(self, version: str = "1.1.0", **more: Any) -> str:
         """Start a test run of a version of the agent on the frozen set; its id."""
         body = {"projectId": str(self.project.id), "agentRef": {"agentId": self.agent, "version": version}} | more

@@ -7,8 +7,10 @@ class TestsetsConfig(AppConfig):
     verbose_name = _("Test sets")
 
     def ready(self) -> None:
-        from corrections.services.erasure import EFFECTS  # noqa: PLC0415 - tables are there only once apps are loaded
-        from testsets.services.erasing import erase_in_test_sets  # noqa: PLC0415
+        # Tables are there only once the apps are loaded.
+        from corrections.services.erasure import EFFECTS, TEXT_EFFECTS  # noqa: PLC0415
+        from testsets.services.erasing import erase_in_test_sets, erase_texts_in_test_sets  # noqa: PLC0415
 
         if erase_in_test_sets not in EFFECTS:
             EFFECTS.append(erase_in_test_sets)
+            TEXT_EFFECTS.append(erase_texts_in_test_sets)

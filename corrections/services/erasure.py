@@ -1,7 +1,9 @@
 """Forget what a run, a participant or a conversation said (contract, section 12).
 
 Everything that is cleared is cleared in one transaction. Apps above this one add what they hold
-to `EFFECTS` when they start: each gets the erased runs' ids and returns its counts.
+to `EFFECTS` when they start: each gets the erased runs' ids and returns its counts. To
+`TEXT_EFFECTS` they add what keeps copies of what corrections say: each gets corrections, with
+their texts still in them, that are about to lose them while their runs stay.
 """
 
 from collections import Counter
@@ -28,6 +30,7 @@ Counts = dict[str, int]
 Effect = Callable[[UUID, Sequence[UUID]], Counts]
 
 EFFECTS: list[Effect] = []
+TEXT_EFFECTS: list[Callable[[UUID, Sequence[Correction]], Counts]] = []
 
 RUN, PARTICIPANT, CONVERSATION = "run", "participant", "conversation"
 COMPLETED = "completed"
@@ -157,12 +160,18 @@ def _clear_corrections(corrections: Any, at: Any) -> int:
 def _clear_participant(workspace_id: UUID, participant_id: str, theirs: Any, counts: Counts, at: Any) -> Counts:
     """An end user's own words, on runs that stay too, and their id everywhere."""
     ids = list(theirs.values_list("id", flat=True))
+    staying = list(Correction.objects.filter(id__in=ids, copy__erased_at__isnull=True).order_by("id"))
+    copies: Counter[str] = Counter()
+    for effect in TEXT_EFFECTS:
+        copies.update(effect(workspace_id, staying))
     more = _clear_corrections(Correction.objects.filter(id__in=ids).exclude(copy__erased_at=at), at)
     # The slot keeps each of them a live correction of its own where the maker has another one of the run.
     Correction.objects.filter(id__in=ids).update(participant_id="", participant_slot=Cast("id", CharField()))
     Run.objects.filter(workspace=workspace_id, participant_id=participant_id).update(participant_id="")
     answers = withhold_answers(workspace_id, [str(correction_id) for correction_id in ids])
-    return {"corrections": counts["corrections"] + more, "answers": counts["answers"] + answers}
+    copies.update(counts)
+    copies.update({"corrections": more, "answers": answers})
+    return dict(copies)
 
 
 def _forget_in_log() -> None:

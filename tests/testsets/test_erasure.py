@@ -1,13 +1,8 @@
 """What an erasure does to test sets, hand cases and test runs (contract 12.3)."""
 
-import shutil
-import sqlite3
-import subprocess
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 
 from tests.loop import ANSWER, RIGHT_CALL, WRONG_CALL, output
 from tests.seed_schema import faults, needs_seed_schema
@@ -17,15 +12,6 @@ ERASED = {"input": None, "output": None, "items": [], "erased": True}
 SUBJECT = {"subject": {"kind": "agent", "id": "support", "version": "1.0.0"}}
 SEGMENTS = [{"key": "team", "value": "north"}]
 SETTLED = {"decisions": "wrong", "shouldCall": [{"tool": "find_order", "args": {"order": 7}}]}
-
-
-def cases(loop, version, name="support.corrections"):
-    return loop.ask("GET", f"/v1/test-sets/{name}/versions/{version}/cases")["data"]
-
-
-def build(loop, version, name="built"):
-    body = {"projectId": str(loop.project.id), "agentId": "support", "version": version}
-    loop.ask("POST", f"/v1/test-sets/{name}/versions/from-corrections", body, status=201)
 
 
 def result(loop, run):
@@ -43,25 +29,25 @@ def test_built_cases_are_emptied_in_every_version_and_keep_their_ids(loop, root_
     run, other = loop.run(segments=SEGMENTS, context={"history": ["x"]}, calls=[WRONG_CALL]), loop.run()
     correction = loop.correct(run, **SETTLED)
     loop.correct(other, answer="wrong", why="Late.")
-    build(loop, "1.0.0")
-    build(loop, "2.0.0")
+    loop.build("1.0.0")
+    loop.build("2.0.0")
     loop.freeze()
     loop.ask("POST", "/v1/test-sets/built/versions/1.0.0/unregister")
     specs = [loop.ask("GET", f"/v1/test-sets/built/versions/{version}") for version in ("1.0.0", "2.0.0")]
-    before = {name: cases(loop, "1.0.0", name) for name in ("built", "support.corrections")}
+    before = {name: loop.cases("1.0.0", name) for name in ("built", "support.corrections")}
 
     loop.erase(run, root_client)
 
     for version in ("1.0.0", "2.0.0"):
-        assert cases(loop, version, "built") == [before["built"][0], {"caseId": run, "runId": run} | SUBJECT | ERASED]
-    frozen = cases(loop, "1.0.0")
+        assert loop.cases(version, "built") == [before["built"][0], {"caseId": run, "runId": run} | SUBJECT | ERASED]
+    frozen = loop.cases("1.0.0")
     assert frozen == [before["support.corrections"][0], {"caseId": correction, "runId": run} | SUBJECT | ERASED]
     assert [problem for case in frozen for problem in faults("TestCase", case)] == []
     assert [loop.ask("GET", f"/v1/test-sets/built/versions/{version}") for version in ("1.0.0", "2.0.0")] == specs
     gone = TestCase.objects.filter(run_id=run)
     assert (gone.filter(erased_at=None).count(), gone.exclude(called_tools=None).count()) == (0, 0)
-    build(loop, "3.0.0")
-    assert [case["runId"] for case in cases(loop, "3.0.0", "built")] == [other]
+    loop.build("3.0.0")
+    assert [case["runId"] for case in loop.cases("3.0.0", "built")] == [other]
 
 
 def test_an_experts_erased_case_stays_an_experts(loop, root_client):
@@ -72,7 +58,7 @@ def test_an_experts_erased_case_stays_an_experts(loop, root_client):
 
     loop.erase(run, root_client)
 
-    assert cases(loop, "1.0.0") == [{"caseId": hand, "runId": run} | SUBJECT | {"expert": True} | ERASED]
+    assert loop.cases("1.0.0") == [{"caseId": hand, "runId": run} | SUBJECT | {"expert": True} | ERASED]
 
 
 def test_hand_cases_made_from_the_run_go_with_what_was_frozen_of_them(loop, root_client):
@@ -95,7 +81,7 @@ def test_hand_cases_made_from_the_run_go_with_what_was_frozen_of_them(loop, root
     loop.erase(run, root_client)
 
     assert [case["caseId"] for case in loop.ask("GET", base)["data"]] == [stays]
-    told = [(case["caseId"], case.get("erased")) for case in cases(loop, "1.0.0")]
+    told = [(case["caseId"], case.get("erased")) for case in loop.cases("1.0.0")]
     assert told == [(stays, None), *((case, True) for case in made[::-1])]
     nothing = {"input": None, "output": None, "context": None, "segments": None, "calls": None, "called_tools": None}
     emptied = HandCase.objects.exclude(id=stays.removeprefix("case-"))
@@ -299,8 +285,8 @@ def test_erasing_a_participant_or_a_conversation_does_the_same(loop, root_client
 
     receipt = root_client.post("/v1/memory/erasures", body).json()
 
-    assert [case.get("erased") for case in cases(loop, "1.0.0")] == [None, True, True]
-    assert cases(loop, "1.0.0")[0]["caseId"] == stays
+    assert [case.get("erased") for case in loop.cases("1.0.0")] == [None, True, True]
+    assert loop.cases("1.0.0")[0]["caseId"] == stays
     assert receipt["counts"] == {
         "runs": 2,
         "copies": 2,
@@ -320,11 +306,11 @@ def test_another_workspaces_run_of_the_same_id_is_not_touched(loop, root_client,
     foreign_loop.correct(run, answer="right")
     loop.freeze()
     foreign_loop.freeze()
-    before = cases(foreign_loop, "1.0.0")
+    before = foreign_loop.cases("1.0.0")
 
     loop.erase(run, root_client)
 
-    assert (cases(foreign_loop, "1.0.0"), cases(loop, "1.0.0")[0]["erased"]) == (before, True)
+    assert (foreign_loop.cases("1.0.0"), loop.cases("1.0.0")[0]["erased"]) == (before, True)
 
 
 def foreign_body(loop):
@@ -336,108 +322,6 @@ def foreign_body(loop):
         "input": {},
         "output": ANSWER,
     }
-
-
-@pytest.mark.django_db(transaction=True)
-def test_no_erased_word_is_left_anywhere_in_the_database(loop, root_client, tmp_path):
-    """Of a run that was corrected, promoted, drafted from, frozen, built, graded and replayed, with every answer kept.
-
-    The words are looked for in the bytes of the SQLite file with its log, or in a dump of the PostgreSQL database.
-    """
-    say_every_word(loop)
-    words = found_words(tmp_path)
-    assert words >= {b"WORD-" + name for name in NAMES}, "the search itself finds what is there"
-    run = loop.words_run
-
-    response = root_client.post("/v1/memory/erasures", {"subject": {"kind": "participant", "id": "WORD-participant"}})
-    assert response.status_code == 202
-    assert run not in str(response.content)
-
-    assert found_words(tmp_path) == set()
-
-
-NAMES = (
-    b"input", b"output", b"history", b"segment", b"argument", b"should-say", b"why", b"note", b"reason", b"wanted",
-    b"hand-note", b"hand-expect", b"draft-query", b"draft-output", b"submitted", b"verdict", b"stopped", b"error",
-    b"key", b"participant",
-)  # fmt: skip
-
-
-def say_every_word(loop):
-    """Each step with an Idempotency-Key, so that its answer is stored too."""
-    keys = iter(range(100))
-    ask = loop.client.request
-
-    def keyed(method, path, body=b"", **headers):
-        more = {} if method == "GET" else {"idempotency_key": f"k{next(keys)}"}
-        return ask(method, path, body, **headers | more)
-
-    loop.client.request = keyed
-    run = loop.words_run = loop.run(
-        input={"message": "WORD-input"},
-        output={"content": "WORD-output"},
-        calls=[{"toolId": "find_order", "arguments": {"order": "WORD-argument"}}],
-        context={"history": ["WORD-history"]},
-        segments=[{"key": "team", "value": "WORD-segment"}],
-        participantId="WORD-participant",
-    )
-    said = {"decisions": "wrong", "shouldCall": [{"tool": "find_order", "args": {"order": "WORD-wanted"}}]}
-    answer = {"answer": "wrong", "shouldSay": "WORD-should-say", "why": "WORD-why"}
-    correction = loop.correct(run, **said, **answer)
-    loop.ask("POST", f"/v1/corrections/{correction}/sort", {"to": "owner", "reason": "WORD-reason"})
-    loop.ask("POST", f"/v1/corrections/{correction}/status", {"status": "with-owner", "note": "WORD-note"})
-    base = f"{loop.base}/test-set/cases"
-    hand = {
-        "runId": run,
-        "note": "WORD-hand-note",
-        "expect": {"answer": {"verdict": "wrong", "why": "WORD-hand-expect"}},
-    }
-    hand_id = loop.ask("POST", base, hand, status=201)["caseId"]
-    loop.ask("PATCH", f"{base}/{hand_id}", {"note": "WORD-hand-note again"})
-    draft = {"query": "WORD-draft-query", "expectedOutput": "WORD-draft-output"}
-    source = {"sourceKind": "NegativeScore", "sourceRunId": run, "agentVersion": "1.0.0"}
-    loop.ask("POST", f"{base}/from-draft", draft | source, status=201)
-    loop.ask("POST", f"{base}/from-run", {"runId": run}, status=201)
-    loop.freeze()
-    build(loop, "1.0.0")
-    for finish in (True, False):
-        graded = loop.start(repetitions=3)
-        loop.submit(
-            graded,
-            {
-                "caseId": correction,
-                "output": {"content": "WORD-submitted", "output": {"list": [{"id": "WORD-key"}]}},
-                "calls": [{"toolId": "find_order", "arguments": {"order": "WORD-submitted"}}],
-                "answer": {"verdict": "wrong", "reason": "WORD-verdict"},
-            },
-            {"caseId": correction, "repetition": 1, "stopped": {"reason": "WORD-stopped"}},
-            {"caseId": correction, "repetition": 2, "error": "WORD-error"},
-        )
-        if finish:
-            loop.ask("POST", f"/v1/test-runs/{graded}/complete")
-
-
-def found_words(tmp_path):
-    """Every WORD-… in the database's own bytes; what a transaction left in SQLite's log is read too."""
-    data = _sqlite_bytes() if connection.vendor == "sqlite" else _postgresql_dump(tmp_path)
-    return {b"WORD-" + name for name in NAMES if b"WORD-" + name in data} | ({b"WORD-"} if b"WORD-" in data else set())
-
-
-def _sqlite_bytes():
-    file = Path(connection.settings_dict["NAME"])
-    with sqlite3.connect(file) as reader:
-        reader.execute("SELECT 1")
-    return b"".join(part.read_bytes() for part in file.parent.glob(f"{file.name}*") if not part.name.endswith("-shm"))
-
-
-def _postgresql_dump(tmp_path):
-    if shutil.which("pg_dump") is None:
-        pytest.skip("pg_dump is not installed")
-    made = connection.settings_dict
-    address = f"postgresql://{made['USER']}@{made['HOST']}:{made['PORT']}/{made['NAME']}"
-    file = tmp_path / "dump.sql"
-    subprocess.run(["pg_dump", "--file", str(file), address], check=True, timeout=60)  # noqa: S603, S607
-    return file.read_bytes()
 
 
 def test_erased_cases_of_test_runs_are_told_apart_by_their_time(loop, root_client):

@@ -1,13 +1,16 @@
 """Forget what erased runs said: in built cases, hand cases and test runs (contract 12.3)."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from corrections.models import Correction
 from kindgi_site import clock
+from kindgi_site.exact_json import canonical
 from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.services.idempotency import withhold_answers
 from testsets.models import HandCase, TestCase, TestRun, TestRunCase, TestRunOutput
@@ -37,6 +40,61 @@ def erase_in_test_sets(workspace_id: UUID, run_ids: Sequence[UUID]) -> dict[str,
         "testRunOutputs": outputs,
         "answers": withhold_answers(workspace_id, sorted({*by_hand, *(case.case_id for case in cases)})),
     }
+
+
+def erase_texts_in_test_sets(workspace_id: UUID, corrections: Sequence[Correction]) -> dict[str, int]:
+    """Clear copies of what corrections say whose runs stay: reasons, what should be said, wanted arguments.
+
+    The cases stay, and expect what the corrections then do. A copy is known by its text.
+    """
+    said: dict[UUID, _Texts] = {}
+    for correction in corrections:
+        said.setdefault(correction.run_id, _Texts()).add(correction)
+    changed: list[TestCase] = []
+    rows = TestCase.objects.filter(run_id__in=said, version__test_set__workspace=workspace_id, erased_at__isnull=True)
+    for cases in _in_chunks(rows):
+        for case in cases:
+            case.wire = JsonText.of(said[case.run_id].taken_from(case.wire.value))
+        TestCase.objects.bulk_update(cases, ["wire"])
+        changed += cases
+    for hand_cases in _in_chunks(HandCase.objects.filter(workspace=workspace_id, run_id__in=said)):
+        for hand in hand_cases:
+            hand.expect = JsonText.of(said[hand.run_id].taken_from({"expect": hand.expect.value})["expect"])
+        HandCase.objects.bulk_update(hand_cases, ["expect"])
+    graded = TestRunCase.objects.filter(frozen__in=[case.id for case in changed], result__isnull=False)
+    for run_cases in _in_chunks(graded):
+        for run_case in run_cases:
+            run_case.result = JsonText.of(_without_paths(run_case.result.value))
+        TestRunCase.objects.bulk_update(run_cases, ["result"])
+    return {"answers": withhold_answers(workspace_id, [case.case_id for case in changed])}
+
+
+@dataclass
+class _Texts:
+    """What some corrections of one run say in words."""
+
+    words: set[str] = field(default_factory=set)
+    args: set[str] = field(default_factory=set)
+
+    def add(self, correction: Correction) -> None:
+        self.words |= {correction.why, correction.should_say} - {""}
+        if correction.should_call is not None:
+            self.args |= {canonical(call["args"]) for call in correction.should_call.value}
+
+    def taken_from(self, case: dict[str, Any]) -> dict[str, Any]:
+        """A case's wire object, or part of it, without them."""
+        said = dict(case)
+        for item in said.get("items", ()):
+            item["reasons"] = [reason for reason in item["reasons"] if reason["reason"] not in self.words]
+        answer = said.get("expect", {}).get("answer", {})
+        for name in ("why", "shouldSay"):
+            if answer.get(name) in self.words:
+                del answer[name]
+        wanted = said.get("expect", {}).get("decisions", {}).get("shouldCall", [])
+        for call in [*wanted, *(call for entry in said.get("corrections", ()) for call in entry["calls"])]:
+            if canonical(call["args"]) in self.args:
+                call["args"] = {}
+        return said
 
 
 def _hand_cases(workspace_id: UUID, run_ids: Sequence[UUID]) -> list[HandCase]:
@@ -154,10 +212,16 @@ def _without_words(result: JsonText | None) -> JsonText | None:
         said["stopped"] = {"reason": ERASED}
     if "answer" in said:
         said["answer"] = {name: value for name, value in said["answer"].items() if name != "reason"}
-    if "failures" in said.get("decisions", {}):
-        failures = [{"kind": failure["kind"], "tool": failure["tool"]} for failure in said["decisions"]["failures"]]
-        said["decisions"] = said["decisions"] | {"failures": failures}
-    return JsonText.of(said)
+    return JsonText.of(_without_paths(said))
+
+
+def _without_paths(result: dict[str, Any]) -> dict[str, Any]:
+    """Without the arguments that were wanted and made."""
+    decisions = result.get("decisions", {})
+    if "failures" not in decisions:
+        return result
+    failures = [{"kind": failure["kind"], "tool": failure["tool"]} for failure in decisions["failures"]]
+    return result | {"decisions": decisions | {"failures": failures}}
 
 
 def _in_chunks(rows: QuerySet[Any]) -> Iterator[list[Any]]:
