@@ -112,7 +112,7 @@ def rule_as_it_is(version: CorrectingRuleVersion) -> dict[str, Any]:
         "flows": "\n".join(when.flow_ids),
         "versions": "\n".join(when.versions),
         "dry_runs": bool(when.include_dry_runs),
-        "percent": float(f"{version.sample * 100:.10g}"),
+        "percent": f"{version.sample * 100:.10g}",
         "max_open": version.max_open,
         "group": str(version.group_id or ""),
         "enabled": version.enabled,
