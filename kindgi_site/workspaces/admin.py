@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from kindgi_site.callers import ReviewerRole, Role
+from kindgi_site.callers import Caller, ReviewerRole, Role
 from kindgi_site.errors import DomainError
 from kindgi_site.look_only import EvidenceAdmin, LongTableAdmin, LookOnlyAdmin, show_the_rest
 from kindgi_site.workspaces.models import (
@@ -30,6 +30,7 @@ from kindgi_site.workspaces.models import (
     Workspace,
 )
 from kindgi_site.workspaces.services import keys, people
+from kindgi_site.workspaces.services.audit import record_write
 
 admin.site.site_header = admin.site.site_title = gettext_lazy("Kindgi corrections")
 # Roles are given in projects; a second kind of group beside the corrector groups would only confuse.
@@ -54,6 +55,39 @@ class InWorkspaceAdmin(LongTableAdmin):
         return super().formfield_for_foreignkey(db_field, request, **options)
 
 
+class OnRecord:
+    """Writes at the admin site stand in the audit record too, beside Django's own log of them."""
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        _record(request, obj, "add", message)
+        return super().log_addition(request, obj, message)  # type: ignore[misc]
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        _record(request, obj, "change", message)
+        return super().log_change(request, obj, message)  # type: ignore[misc]
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        for row in queryset:
+            _record(request, row, "delete", ())
+        return super().log_deletions(request, queryset)  # type: ignore[misc]
+
+
+def _record(request: HttpRequest, row: Any, action: str, message: Any) -> None:
+    """Who, what and the names of the fields; a row is of a workspace itself or through its project."""
+    workspace = row if isinstance(row, Workspace) else getattr(row, "workspace", None) or row.project.workspace
+    caller = Caller(
+        workspace_id=workspace.pk,
+        kind="user",
+        id=str(request.user.pk),
+        via="admin",
+        request_id=getattr(request, "request_id", ""),
+    )
+    changes = [change for part in message if isinstance(part, dict) for change in part.values()]
+    fields = [str(name) for change in changes for name in change.get("fields", ())]
+    kind = row._meta.model_name  # noqa: SLF001 - documented by Django
+    record_write(caller, f"admin.{kind}.{action}", kind, row.pk, fields)
+
+
 class KeptAdmin(InWorkspaceAdmin):
     """Rows that others point at, or that say who did something: never deleted. `fixed` holds once they are made."""
 
@@ -68,7 +102,7 @@ class KeptAdmin(InWorkspaceAdmin):
 
 
 @admin.register(Workspace)
-class WorkspaceAdmin(KeptAdmin):
+class WorkspaceAdmin(OnRecord, KeptAdmin):
     list_display = ("name", "slug", "requests_per_minute", "created_at")
     search_fields = ("slug", "name")
     fields = ("slug", "name", "requests_per_minute", "created_at")
@@ -145,7 +179,7 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Membership)
-class MembershipAdmin(LongTableAdmin):
+class MembershipAdmin(OnRecord, LongTableAdmin):
     list_display = ("person", "workspace", "is_admin", "created_at")
     list_filter = ("is_admin", "workspace")
     list_select_related = ("person", "workspace")
@@ -158,7 +192,7 @@ class MembershipAdmin(LongTableAdmin):
 
 
 @admin.register(ServiceAccount)
-class ServiceAccountAdmin(KeptAdmin):
+class ServiceAccountAdmin(OnRecord, KeptAdmin):
     list_display = ("name", "workspace", "is_workspace_admin", "created_at")
     list_filter = ("workspace",)
     list_select_related = ("workspace",)
@@ -198,7 +232,7 @@ def check_of_workspace(principal: Person | ServiceAccount, workspace: Workspace)
 
 
 @admin.register(ProjectRole)
-class ProjectRoleAdmin(InWorkspaceAdmin):
+class ProjectRoleAdmin(OnRecord, InWorkspaceAdmin):
     form = PrincipalForm
     list_display = ("project", "person", "service", "role")
     list_filter = ("role",)
@@ -224,7 +258,7 @@ class ReviewerForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Reviewer)
-class ReviewerAdmin(KeptAdmin):
+class ReviewerAdmin(OnRecord, KeptAdmin):
     form = ReviewerForm
     list_display = ("__str__", "workspace", "role", "created_at", "deactivated_at")
     list_filter = ("role", "workspace")
@@ -287,7 +321,7 @@ class KeyForm(PrincipalForm):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(KeptAdmin):
+class ApiKeyAdmin(OnRecord, KeptAdmin):
     """A key is made and revoked, never changed. Its text is in the message after making it and nowhere else."""
 
     form = KeyForm

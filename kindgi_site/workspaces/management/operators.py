@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 from django.utils.translation import gettext as _
 
+from kindgi_site.callers import Caller
 from kindgi_site.errors import DomainError
 from kindgi_site.workspaces.models import Person, Workspace
 from kindgi_site.workspaces.queries.callers import workspace_named
@@ -27,6 +28,11 @@ class OperatorCommand(BaseCommand):
             return super().execute(*args, **options)
         except DomainError as refusal:
             raise CommandError(refusal.message) from refusal
+
+
+def operator_of(workspace: Workspace) -> Caller:
+    """Whoever sits at the machine, for the audit record."""
+    return Caller(workspace_id=workspace.id, kind="service", id="operator", via="command")
 
 
 def workspace_of(slug: str) -> Workspace:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from kindgi_site.callers import ReviewerRole, Role
 from kindgi_site.workspaces.management.operators import (
     OperatorCommand,
+    operator_of,
     password_for,
     slug_argument,
     username_argument,
@@ -17,6 +18,7 @@ from kindgi_site.workspaces.management.operators import (
 )
 from kindgi_site.workspaces.models import Person, Project, Workspace
 from kindgi_site.workspaces.services import people
+from kindgi_site.workspaces.services.audit import record_write
 
 
 class Command(OperatorCommand):
@@ -50,6 +52,8 @@ class Command(OperatorCommand):
         with transaction.atomic():
             person = self._member(workspace, password, options)
             self._give_rights(person, project, options)
+            said = [name for name in ("workspace_admin", "role", "reviewer") if options[name]]
+            record_write(operator_of(workspace), "people.create", "person", person.id, said)
         ids = {"userId": str(person.id), "workspaceId": str(workspace.id)}
         self.stdout.write(json.dumps(ids, separators=(",", ":")))
 

@@ -8,12 +8,14 @@ from django.db import transaction
 
 from kindgi_site.workspaces.management.operators import (
     OperatorCommand,
+    operator_of,
     password_for,
     slug_argument,
     username_argument,
 )
 from kindgi_site.workspaces.queries.callers import workspace_named
 from kindgi_site.workspaces.services import people
+from kindgi_site.workspaces.services.audit import record_write
 
 
 class Command(OperatorCommand):
@@ -41,5 +43,6 @@ class Command(OperatorCommand):
         with transaction.atomic():
             workspace, project = people.create_workspace(slug=slug)
             person = people.add_person(workspace=workspace, username=username, password=password, is_admin=True)
+            record_write(operator_of(workspace), "workspaces.create", "workspace", workspace.id, ["slug", "admin"])
         ids = {"workspaceId": str(workspace.id), "projectId": str(project.id), "userId": str(person.id)}
         self.stdout.write(json.dumps(ids, separators=(",", ":")))

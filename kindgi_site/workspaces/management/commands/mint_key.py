@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 
 from kindgi_site import clock
 from kindgi_site.callers import Role
-from kindgi_site.workspaces.management.operators import OperatorCommand, slug_argument, workspace_of
+from kindgi_site.workspaces.management.operators import OperatorCommand, operator_of, slug_argument, workspace_of
 from kindgi_site.workspaces.models import Person, ServiceAccount, Workspace
 from kindgi_site.workspaces.services import keys, people
+from kindgi_site.workspaces.services.audit import record_write
 
 
 class Command(OperatorCommand):
@@ -52,7 +53,7 @@ class Command(OperatorCommand):
             project=project,
             expires_at=options["expires"],
         )
-        _key, text = keys.store_key(
+        key, text = keys.store_key(
             workspace=workspace,
             principal=principal,
             role=options["role"],
@@ -60,6 +61,7 @@ class Command(OperatorCommand):
             capabilities=set(options["capabilities"]),
             expires_at=options["expires"],
         )
+        record_write(operator_of(workspace), "tokens.mint", "api-key", key.id, ["principal", "role"])
         self.stdout.write(text)
 
     def _principal(self, workspace: Workspace, options: dict[str, Any]) -> Person | ServiceAccount:

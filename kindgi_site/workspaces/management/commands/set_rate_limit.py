@@ -4,10 +4,12 @@ from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db import transaction
 from django.utils.translation import gettext as _
 
-from kindgi_site.workspaces.management.operators import OperatorCommand, slug_argument, workspace_of
+from kindgi_site.workspaces.management.operators import OperatorCommand, operator_of, slug_argument, workspace_of
 from kindgi_site.workspaces.services import people
+from kindgi_site.workspaces.services.audit import record_write
 
 MOST = 2**31 - 1
 
@@ -22,7 +24,9 @@ class Command(OperatorCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         workspace = workspace_of(options["workspace"])
         limit: int | None = options["limit"] or None
-        people.set_rate_limit(workspace=workspace, requests_per_minute=limit)
+        with transaction.atomic():
+            people.set_rate_limit(workspace=workspace, requests_per_minute=limit)
+            record_write(operator_of(workspace), "workspaces.change", "workspace", workspace.id, ["requestsPerMinute"])
         said = _("no limit") if limit is None else _("%(limit)d API requests a minute") % {"limit": limit}
         self.stdout.write(f"{workspace.slug}: {said}")
 
