@@ -1,0 +1,202 @@
+"""The measurements. Each compares two cases in one run: absolute times say more of the machine than of the code."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from corrections.drafts import CorrectionDraft, RunDraft
+from corrections.models import Correction, Run, RunCopy
+from corrections.services.recording import record_correction
+from corrections.services.runs import ingest_run
+from corrections.vocabulary import RunStatus, Status, SubjectKind, Verdict
+from kindgi_site import clock
+from kindgi_site.callers import Caller, Role
+from kindgi_site.exact_json import JsonText
+from kindgi_site.workspaces.models import Project, Workspace
+from kindgi_site.workspaces.queries.callers import caller_of_membership
+from kindgi_site.workspaces.services.keys import store_key
+from kindgi_site.workspaces.services.people import add_person, create_workspace, set_project_role
+
+LATE_PAGE = 400
+USUAL = 25
+REPEATS = 15
+RECORDED = 300
+COPY_BYTES = 3 * 1024 * 1024
+AT_ONCE = 5000
+
+
+class Place:
+    """A workspace with one editor, and ways to ask on their behalf."""
+
+    def __init__(self, slug: str) -> None:
+        self.workspace: Workspace
+        self.project: Project
+        self.workspace, self.project = create_workspace(slug=slug)
+        person = add_person(workspace=self.workspace, username=slug, password=None)
+        set_project_role(project=self.project, principal=person, role=Role.EDITOR)
+        key = store_key(workspace=self.workspace, principal=person)[1]
+        self.caller: Caller = caller_of_membership(person.memberships.select_related("person", "workspace").get())
+        self._headers = {"Authorization": f"Bearer {key}"}
+        self._client = Client(SERVER_NAME="localhost")
+
+    def get(self, path: str) -> Any:
+        response = self._client.get(path, headers=self._headers)
+        assert response.status_code == 200, response.content
+        return response
+
+    def draft(self, content: str = '"Hello"') -> RunDraft:
+        return RunDraft(
+            run_id=uuid4(),
+            project_id=self.project.id,
+            subject_kind=SubjectKind.AGENT,
+            subject_id="support",
+            subject_version="1.0.0",
+            status=RunStatus.COMPLETED,
+            input=JsonText(content),
+            output=JsonText('{"content": "Hi"}'),
+            completed_at=clock.now(),
+        )
+
+
+def run(corrections: int) -> None:
+    few, many = Place("few"), Place("many")
+    fill(few, 1000)
+    fill(many, corrections)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    the_list({1000: few, corrections: many})
+    recording(few, many)
+    reading(many)
+
+
+def fill(place: Place, count: int) -> None:
+    """Live corrections of as many runs, each a little older than the one before, by bulk inserts."""
+    newest = clock.now()
+    for start in range(0, count, AT_ONCE):
+        copies = [copy_in(place, newest - timedelta(seconds=n)) for n in range(start, min(start + AT_ONCE, count))]
+        RunCopy.objects.bulk_create(copies)
+        Correction.objects.bulk_create([correction_of(place, copy) for copy in copies])
+
+
+def copy_in(place: Place, at: Any) -> RunCopy:
+    return RunCopy(
+        workspace=place.workspace,
+        project=place.project,
+        run_id=uuid4(),
+        subject_kind=SubjectKind.AGENT,
+        subject_id="support",
+        subject_version="1.0.0",
+        input=JsonText('"Hello"'),
+        output=JsonText('"Hi"'),
+        captured_at=at,
+    )
+
+
+def correction_of(place: Place, copy: RunCopy) -> Correction:
+    return Correction(
+        workspace=place.workspace,
+        project=place.project,
+        copy=copy,
+        run_id=copy.run_id,
+        subject_kind=copy.subject_kind,
+        subject_id=copy.subject_id,
+        subject_version=copy.subject_version,
+        answer=Verdict.WRONG,
+        why="It is late.",
+        has_right=False,
+        has_wrong=True,
+        made_by_kind="service",
+        made_by_id="bench",
+        status=Status.OPEN,
+        created_at=copy.captured_at,
+        updated_at=copy.captured_at,
+    )
+
+
+def the_list(places: dict[int, Place]) -> None:
+    """`GET /v1/corrections`, in pages of as many rows as leave even the short list a late page."""
+    short = min(places) // LATE_PAGE
+    asked = [(count, place, limit) for count, place in places.items() for limit in (short, USUAL)]
+    rows = []
+    for count, place, limit in asked:
+        path = f"/v1/corrections?limit={limit}"
+        for page in (1, LATE_PAGE):
+            if page * limit <= count:
+                where = path if page == 1 else page_at(place, path, page)
+                rows.append((f"{count:,} corrections, {limit} a page, page {page}", limit, *measured(place, where)))
+    first = {limit: next(ms for _name, of, ms, _queries in rows if of == limit) for limit in (short, USUAL)}
+    shown = [(name, f"{ms:.2f}", f"{ms / first[limit]:.2f}", str(queries)) for name, limit, ms, queries in rows]
+    table("List of corrections", ("", "ms", "against 1,000's page 1", "statements"), shown)
+
+
+def page_at(place: Place, first: str, page: int) -> str:
+    path = first
+    for _page in range(page - 1):
+        path = f"{first}&cursor={place.get(path).json()['nextCursor']}"
+    return path
+
+
+def measured(place: Place, path: str) -> tuple[float, int]:
+    """(median ms, statements)"""
+    place.get(path)
+    with CaptureQueriesContext(connection) as queries:
+        place.get(path)
+    statements = len(queries)  # the next request forgets them
+    return statistics.median(timed(lambda: place.get(path)) for _time in range(REPEATS)) * 1000, statements
+
+
+def timed(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def recording(few: Place, many: Place) -> None:
+    """`record_correction` on new runs, one after the other, as a page or a program does it."""
+    rows = []
+    for name, place in (("beside 1,000", few), ("beside the many", many)):
+        runs = [ingest_run(caller=place.caller, draft=place.draft())[0] for _run in range(RECORDED)]
+        seconds = timed(lambda place=place, runs=runs: record_all(place, runs))  # type: ignore[misc]
+        rows.append((name, f"{RECORDED / seconds:.0f}", f"{seconds / RECORDED * 1000:.2f}"))
+    table("Recording corrections", ("", "a second", "ms each"), rows)
+
+
+def record_all(place: Place, runs: Iterable[Run]) -> None:
+    draft = CorrectionDraft(answer=Verdict.WRONG, why="It is late.")
+    for each in runs:
+        record_correction(caller=place.caller, run_id=each.run_id, draft=draft)
+
+
+def reading(place: Place) -> None:
+    """`GET /v1/corrections/{id}` with a small copy and with one of 3 MB."""
+    rows = []
+    for name, content in (("a small copy", '"Hello"'), ("a copy of 3 MB", large_json())):
+        run, _new = ingest_run(caller=place.caller, draft=place.draft(content))
+        made = record_correction(caller=place.caller, run_id=run.run_id, draft=CorrectionDraft(answer=Verdict.RIGHT))
+        path = f"/v1/corrections/{made.id}"
+        ms, queries = measured(place, path)
+        rows.append((name, f"{len(place.get(path).content):,}", f"{ms:.2f}", str(queries)))
+    table("Reading a correction", ("", "bytes", "ms", "statements"), rows)
+
+
+def large_json() -> str:
+    piece = '{"role": "user", "content": "' + "word " * 200 + '"}'
+    return f"[{','.join([piece] * (COPY_BYTES // len(piece)))}]"
+
+
+def table(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
+    print(f"\n{title}")
+    for row in [heads, *rows]:
+        cells = [
+            cell.ljust(width) if not n else cell.rjust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  " + "  ".join(cells))
