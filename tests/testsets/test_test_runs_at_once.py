@@ -1,10 +1,16 @@
 """What happens at the same moment comes one after the other: grading, shipping, freezing, erasing (16.3, 12.3)."""
 
+from threading import Event
+
 import pytest
+from django.db import transaction
 
 from tests.at_once import at_once
+from tests.factories import caller_of
 from tests.loop import RIGHT_CALL, WRONG_CALL, output
+from testsets.drafts import LiveChangeDraft
 from testsets.models import TestCase, TestRunCase
+from testsets.services.live import change_live
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AGAIN = range(5)
@@ -26,6 +32,31 @@ def test_a_version_that_ships_while_it_is_graded_right_has_fixed_it(loop, _attem
     )
 
     assert [answer.status_code for answer in answers] == [200, 201]
+    assert loop.correction(correction)["status"] == "fixed"
+
+
+def test_a_grading_waits_for_a_live_change_that_has_looked_but_is_not_done(loop, admin):
+    """The change has found no grading; a grading that did not wait would find no live version, and nothing be fixed."""
+    correction = loop.correct()
+    loop.freeze()
+    loop.change("latest", "1.0.0")
+    run = loop.start("1.1.0")
+    has_looked, is_graded = Event(), Event()
+
+    def ship():
+        with transaction.atomic():
+            draft = LiveChangeDraft(action="pin", version="1.1.0")
+            change_live(caller=caller_of(admin), project_id=loop.project.id, agent_id="support", draft=draft)
+            has_looked.set()
+            return is_graded.wait(timeout=1)
+
+    def grade():
+        has_looked.wait(timeout=30)
+        answer = loop.client.post(f"/v1/test-runs/{run}/outputs", {"outputs": [output(correction)]})
+        is_graded.set()
+        return answer.status_code
+
+    assert at_once([ship, grade]) == [False, 200]
     assert loop.correction(correction)["status"] == "fixed"
 
 
