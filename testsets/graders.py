@@ -26,7 +26,7 @@ class GraderError(Exception):
 
 
 class Grader(Protocol):
-    """The six things a grading needs; each speaks the wire's JSON."""
+    """What a grading needs; all of it speaks the wire's JSON."""
 
     def start(self, set_name: str, body: Wire) -> str: ...
 
@@ -43,6 +43,8 @@ class Grader(Protocol):
     def finished_runs(self, set_name: str, agent_id: str) -> Iterable[Wire]:
         """Records of completed runs of the agent, newest first; enough to find the previous version's."""
         ...
+
+    def close(self) -> None: ...
 
 
 @dataclass
@@ -80,6 +82,9 @@ class LocalGrader:
         for run in runs[:100]:
             yield record(run)
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
 
 class RemoteGrader:
     """Over HTTP, with an API key."""
@@ -109,6 +114,9 @@ class RemoteGrader:
         asked = {"testSetId": set_name, "agentId": agent_id, "status": "completed", "limit": "100"}
         runs: list[Wire] = self._asked("GET", f"/v1/test-runs?{httpx.QueryParams(asked)}")["data"]
         return runs
+
+    def close(self) -> None:
+        self._client.close()
 
     def _asked(self, method: str, path: str, body: bytes = b"") -> Wire:
         try:

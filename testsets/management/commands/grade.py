@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +59,9 @@ class Command(OperatorCommand):
         set_name = options["set"].partition("@")[0]
         lines = list(_lines(options["outputs"]))
         try:
-            result = _graded(grader, lines, project_id, options)
-            cases, against = _compared(grader, set_name, options, result)
+            with closing(grader):
+                result = _graded(grader, lines, project_id, options)
+                cases, against = _compared(grader, set_name, options, result)
         except GraderError as refusal:
             raise CommandError(str(refusal)) from refusal
         for line in table(cases, against=against, erased=int(str(result["result"]["summary"].get("erased", 0)))):

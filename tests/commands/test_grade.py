@@ -1,0 +1,383 @@
+"""`manage.py grade`: what it prints, writes and exits with, here and at another server."""
+
+import io
+import json
+import sys
+from uuid import uuid4
+from xml.etree import ElementTree as ET
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from kindgi_site.callers import Role
+from kindgi_site.workspaces.services.keys import store_key
+from tests.api.expect import nothing_stored
+from tests.commands.conftest import Manage
+from tests.factories import ProjectFactory, person_with
+from tests.loop import RIGHT_CALL, WRONG_CALL, Loop, output
+from tests.wire import WireClient
+from testsets.models import TestRun
+
+SET = "support.corrections"
+RIGHT, WRONG = [RIGHT_CALL], [WRONG_CALL]
+CALLED_WRONG = "  find_order was called with other arguments (/order: wanted 7, got 8)"
+
+
+class Grading:
+    """A frozen set of some corrected runs, and `grade` with a file of outputs for it."""
+
+    def __init__(self, loop, manage, folder, where):
+        self.loop, self.manage, self.where = loop, manage, where
+        self.file, self.report = folder / "outputs.jsonl", folder / "report.xml"
+        self.cases = []
+
+    def freeze(self, count):
+        self.cases = [self.loop.correct() for _one in range(count)]
+        self.loop.freeze()
+
+    def write(self, *lines):
+        self.file.write_text("".join(f"{line}\n" for line in lines))
+
+    def __call__(self, version, *calls, name=SET, more=()):
+        """Grade a version in which each case, in order, made these calls; (exit status, lines printed)."""
+        if calls:
+            self.write(*(json.dumps(output(case, made)) for case, made in zip(self.cases, calls, strict=False)))
+        words = [name, "--outputs", self.file, "--agent", "support", "--version", version, "--junit", self.report]
+        try:
+            self.manage("grade", *words, *self.where, *more)
+            status = 0
+        except SystemExit as end:
+            status = end.code
+        return status, self.manage.last.out.splitlines()
+
+    def reported(self):
+        return ET.fromstring(self.report.read_bytes())  # noqa: S314 - our own
+
+    def refused(self, *calls, **more):
+        with pytest.raises(CommandError) as problem:
+            self("1.1.0", *calls, **more)
+        return str(problem.value)
+
+
+@pytest.fixture
+def grade(loop, manage, tmp_path):
+    return Grading(loop, manage, tmp_path, ["--workspace", loop.project.workspace.slug])
+
+
+def test_all_right(grade):
+    grade.freeze(2)
+
+    assert grade("1.1.0", RIGHT, RIGHT) == (
+        0,
+        ["There is no earlier test run of another version.", "      new, right  2", "     share right  100.0%"],
+    )
+    assert grade.manage.last.err == ""
+    run = TestRun.objects.get()
+    assert (run.status, run.subject_version, run.requested_by_id) == ("completed", "1.1.0", "grade")
+
+
+def test_against_the_last_run_of_the_previous_version(grade):
+    grade.freeze(4)
+    grade("1.0.0", WRONG, WRONG, WRONG, WRONG)
+    grade("1.0.0", WRONG, WRONG, RIGHT, RIGHT)
+    grade("1.1.0", RIGHT, RIGHT, RIGHT, RIGHT)
+    fixed, still_wrong, regressed, right = grade.cases
+
+    status, lines = grade("1.2.0", RIGHT, WRONG, WRONG, RIGHT)
+
+    assert status == 1
+    assert lines == [
+        "Against version 1.1.0.",
+        "       regressed  2",
+        "           right  2",
+        "     share right  50.0%",
+        "",
+        f"regressed: {regressed}",
+        CALLED_WRONG,
+        "",
+        f"regressed: {still_wrong}",
+        CALLED_WRONG,
+    ]
+    assert fixed != right
+
+
+def test_fixed_regressed_still_wrong_and_right(grade):
+    grade.freeze(4)
+    grade("1.0.0", WRONG, WRONG, RIGHT, RIGHT)
+    _fixed, still_wrong, regressed, _right = grade.cases
+
+    status, lines = grade("1.1.0", RIGHT, WRONG, WRONG, RIGHT)
+
+    assert (status, lines) == (
+        1,
+        [
+            "Against version 1.0.0.",
+            "       regressed  1",
+            "           fixed  1",
+            "     still wrong  1",
+            "           right  1",
+            "     share right  50.0%",
+            "",
+            f"regressed: {regressed}",
+            CALLED_WRONG,
+            "",
+            f"still wrong: {still_wrong}",
+            CALLED_WRONG,
+        ],
+    )
+    assert grade.manage.last.err == "Less than 100% is right.\n"
+
+
+def test_the_same_version_and_dry_runs_are_nothing_to_compare_with(grade, loop):
+    grade.freeze(1)
+    loop.start("0.9.0", dryRun=True)
+    grade("1.1.0", WRONG)
+
+    assert grade("1.1.0", RIGHT)[1][0] == "There is no earlier test run of another version."
+
+
+def test_not_measurable_missing_and_erased(grade, loop, root_client):
+    grade.freeze(2)
+    erased, unknown = loop.run(), loop.correct()
+    grade.cases.append(loop.correct(erased))
+    loop.freeze("1.1.0")
+    loop.erase(erased, root_client)
+    first, second, _gone = grade.cases
+    without_calls = {"caseId": unknown, "output": {"content": "Hm."}}
+    grade.write(json.dumps(output(first, RIGHT)), json.dumps(without_calls))
+
+    status, lines = grade("2.0.0", name=f"{SET}@1.1.0", more=["--min-right", "0.5"])
+
+    assert (status, lines) == (
+        0,
+        [
+            "There is no earlier test run of another version.",
+            "      new, right  1",
+            "  not measurable  1",
+            "           error  1",
+            "          erased  1",
+            "     share right  50.0%",
+            "",
+            f"error: {second}",
+            "  error: no output submitted",
+        ],
+    )
+
+
+def test_nothing_measurable_is_no_success(grade):
+    grade.freeze(1)
+    grade.write(json.dumps({"caseId": grade.cases[0], "output": {"content": "Hm."}}))
+
+    status, lines = grade("1.1.0", more=["--min-right", "0"])
+
+    assert (status, lines[-1]) == (1, "     share right  nothing could be measured")
+
+
+@pytest.mark.parametrize(("least", "status"), [("0.5", 0), ("0.51", 1), ("0", 0), ("1", 1)])
+def test_the_least_share_that_must_be_right(grade, least, status):
+    grade.freeze(2)
+
+    assert grade("1.1.0", RIGHT, WRONG, more=["--min-right", least])[0] == status
+
+
+@pytest.mark.parametrize("share", ["1.1", "-0.1", "nan", "half", "90%"])
+def test_a_share_that_is_none(grade, share):
+    grade.freeze(1)
+    with nothing_stored():
+        assert "--min-right" in grade.refused(RIGHT, more=["--min-right", share])
+
+
+def test_a_version_of_the_set(grade, loop):
+    grade.freeze(1)
+    loop.correct()
+    loop.freeze("2.0.0")
+
+    assert grade("1.1.0", RIGHT, name=f"{SET}@1.0.0")[0] == 0
+    assert grade.reported().get("name") == f"{SET}@1.0.0"
+    assert grade("1.1.0", RIGHT)[0] == 1, "the latest has two cases"
+
+
+def test_the_junit_report(grade):
+    grade.freeze(3)
+    right, wrong, missing = grade.cases
+
+    grade("1.1.0", RIGHT, WRONG)
+
+    suite = grade.reported()
+    assert suite.attrib == {
+        "name": f"{SET}@1.0.0",
+        "tests": "3",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "0",
+    }
+    told = {case.get("name"): [(part.tag, part.get("message"), part.text) for part in case] for case in suite}
+    assert told == {
+        right: [],
+        wrong: [("failure", "new, wrong", CALLED_WRONG.strip())],
+        missing: [("error", "error", "error: no output submitted")],
+    }
+
+
+def test_a_report_that_cannot_be_written(grade, tmp_path):
+    grade.freeze(1)
+
+    assert grade.refused(RIGHT, more=["--junit", tmp_path]) == f"{tmp_path} cannot be written: Is a directory."
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "Line 2 is not JSON."),
+        ("[]", "Line 2 is not a JSON object."),
+        ("7", "Line 2 is not a JSON object."),
+        ('{"a": NaN}', "Line 2 is not JSON."),
+        ("[" * 200 + "]" * 200, "Line 2 is not JSON."),
+    ],
+)
+def test_lines_that_are_no_objects_start_nothing(grade, line, problem):
+    grade.freeze(1)
+    grade.write(json.dumps(output(grade.cases[0])), line)
+    with nothing_stored():
+        assert grade.refused() == problem
+
+
+def test_a_file_that_is_not_there(grade):
+    grade.freeze(1)
+    with nothing_stored():
+        assert grade.refused() == f"{grade.file} cannot be read: No such file or directory."
+
+
+@pytest.mark.parametrize("line", ['{"caseId": "x", "output": 1}', '{"output": 1}', '{"caseId": "x"}'])
+def test_outputs_that_are_refused_leave_no_run_waiting(grade, line):
+    grade.freeze(1)
+    grade.write(line)
+
+    problem = grade.refused()
+
+    run = TestRun.objects.get()
+    assert (run.status, run.cancel_reason) == ("cancelled", problem)
+
+
+def test_blank_lines_are_nothing(grade):
+    grade.freeze(1)
+    grade.write("", json.dumps(output(grade.cases[0], RIGHT)), "  ", "")
+
+    assert grade("1.1.0")[0] == 0
+
+
+def test_an_empty_file_is_all_errors(grade):
+    grade.freeze(1)
+    grade.write()
+
+    assert grade("1.1.0")[0] == 1
+    assert TestRun.objects.get().status == "failed"
+
+
+def test_unknown_names(grade, manage):
+    grade.freeze(1)
+    with nothing_stored():
+        assert grade.refused(RIGHT, name="nothing") == "There is no such test set."
+        assert grade.refused(RIGHT, name=f"{SET}@9.9.9") == "There is no such test set."
+        grade.where = ["--workspace", "nowhere"]
+        assert grade.refused(RIGHT) == "There is no workspace “nowhere”."
+        grade.where = []
+        assert grade.refused(RIGHT) == "Name --workspace, or --url and --key."
+        grade.where = ["--url", "http://127.0.0.1:9"]
+        assert grade.refused(RIGHT) == "--url needs --key and --project with the project's UUID."
+
+
+def test_the_same_output_a_hundred_times_is_one(grade):
+    """More than one batch takes; once the run is over, more of it is refused."""
+    grade.freeze(2)
+    first, second = grade.cases
+    grade.write(*[json.dumps(output(first, RIGHT))] * 99, json.dumps(output(second, RIGHT)))
+
+    assert grade("1.1.0")[0] == 0
+
+
+def on_terminal(monkeypatch, is_terminal):
+    class Stream(io.StringIO):
+        def isatty(self):
+            return is_terminal
+
+    stream = Stream()
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_is_shown_at_a_terminal_only(grade, monkeypatch, is_terminal):
+    grade.freeze(1)
+    stream = on_terminal(monkeypatch, is_terminal)
+
+    grade("1.1.0", RIGHT)
+
+    assert ("1/1" in stream.getvalue()) is is_terminal
+    assert "1/1" not in grade.manage.last.out
+
+
+def test_content_does_nothing_to_a_terminal_or_to_xml(grade, loop):
+    grade.freeze(0)
+    case = loop.correct(answer="wrong", why="Late.")
+    loop.freeze("2.0.0")
+    answer = {"verdict": "wrong", "reason": "\x1b[2J\nright <b>&\ufffe\u202e"}
+    grade.write(json.dumps({"caseId": case, "output": {"content": "x"}, "answer": answer}))
+
+    _status, lines = grade("1.1.0")
+
+    assert lines[-1] == "  answer: wrong ( [2J right <b>&\ufffe )".replace("\ufffe", " ")
+    (failure,) = grade.reported()[0]
+    assert failure.text == "answer: wrong (\ufffd[2J\nright <b>&\ufffd\u202e)"
+
+
+@pytest.fixture
+def remote(live_server, tmp_path, monkeypatch):
+    """The same over HTTP, with a key of the project's administrator."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    project = ProjectFactory(default=True)
+    key = store_key(workspace=project.workspace, principal=person_with(project, Role.ADMIN))[1]
+    where = ["--url", live_server.url, "--key", key, "--project", project.id]
+    return Grading(Loop(WireClient(key), project), Manage(), tmp_path, where)
+
+
+def test_over_http(remote):
+    remote.freeze(2)
+    assert remote("1.0.0", RIGHT, WRONG)[0] == 1
+
+    status, lines = remote("1.1.0", RIGHT, RIGHT)
+
+    assert (status, lines) == (
+        0,
+        ["Against version 1.0.0.", "           fixed  1", "           right  1", "     share right  100.0%"],
+    )
+    assert remote.reported().attrib["tests"] == "2"
+
+
+def test_refusals_over_http(remote, live_server):
+    remote.freeze(1)
+    assert remote.refused(RIGHT, name="nothing") == "404 test-set-not-found: There is no such test set."
+    assert remote.refused(RIGHT, name="a/../b?c#d").startswith("404 ")
+    remote.where = ["--url", live_server.url, "--key", "wrong", "--project", uuid4()]
+    assert remote.refused(RIGHT).startswith("401 auth-missing: ")
+    remote.where = ["--url", f"{live_server.url}/static/css/site.css?", "--key", "wrong", "--project", uuid4()]
+    assert remote.refused(RIGHT).endswith("without an answer in JSON: this is no such server.")
+    remote.where = ["--url", "http://127.0.0.1:9", "--key", "k", "--project", uuid4()]
+    assert remote.refused(RIGHT) == "The server could not be asked: ConnectError."
+    remote.where = ["--url", "http://[", "--key", "k", "--project", uuid4()]
+    assert remote.refused(RIGHT).startswith("The server could not be asked: ")
+    assert TestRun.objects.count() == 0
+
+
+def test_outputs_refused_over_http_leave_no_run_waiting(remote):
+    remote.freeze(1)
+    remote.write('{"caseId": "x", "output": 1}')
+
+    assert remote.refused().startswith("400 bad-input: ")
+    assert TestRun.objects.get().status == "cancelled"
+
+
+def test_help_names_every_option(capsys):
+    with pytest.raises(SystemExit):
+        call_command("grade", "--help")
+    assert "--min-right" in capsys.readouterr().out
