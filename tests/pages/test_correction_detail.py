@@ -1,0 +1,144 @@
+"""A correction's own page: what was said, how it stands, what may be done, what happened."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from corrections.models import AgentOwner, Correction
+from corrections.services.status import set_status, sort_correction
+from corrections.vocabulary import SortedTo, Status
+from kindgi_site.callers import Role
+from kindgi_site.workspaces.models import Person, Project
+from tests.factories import CorrectionFactory, ProjectFactory, RunCopyFactory, caller_of, person_with
+from tests.life import ADDRESS, correction_in
+from tests.pages.conftest import HTMX, VARY, root_of, text_of
+
+
+def test_page_and_fragment(reviewer_client: Client, project: Project):
+    url = f"/corrections/{correction_in(project, Status.OPEN).id}/"
+
+    page = reviewer_client.get(url)
+    fragment = reviewer_client.get(url, headers=HTMX)
+
+    assert page.templates[0].name == "corrections/correction_detail.html"
+    assert fragment.templates[0].name == "corrections/_correction_panel.html"
+    assert root_of(fragment.content.decode()) == "correction-panel"
+    assert set(page["Vary"].split(", ")) >= VARY
+
+
+def test_it_shows_what_was_said_and_links_the_run(reviewer_client: Client, project: Project):
+    correction = correction_in(project, Status.OPEN, should_say="On Tuesday.", note_text="Look again.")
+
+    page = reviewer_client.get(f"/corrections/{correction.id}/").content.decode()
+
+    said = text_of(page)
+    assert "It said ✗ wrong It arrives on Monday. It should have said On Tuesday." in said
+    assert "It is late." in said
+    assert "Look again." in said
+    assert f'href="/runs/{correction.run_id}/"' in page
+
+
+def test_history_newest_first(reviewer_client: Client, reviewer: Person, project: Project):
+    correction = correction_in(project, Status.OPEN)
+    by = caller_of(reviewer)
+    sort_correction(caller=by, correction_id=str(correction.id), to=SortedTo.DEVELOPER, reason="Needs code.")
+    set_status(caller=by, correction_id=str(correction.id), status=Status.BEING_FIXED)
+
+    events = reviewer_client.get(f"/corrections/{correction.id}/").context["events"]
+
+    assert [(event.who, event.words, event.note) for event in events] == [
+        (reviewer.username, "set the status: open → being fixed", ""),
+        (reviewer.username, "sorted it", "Needs code."),
+    ]
+
+
+STEPS = {
+    (Status.WITH_OWNER, "admin"): ["link", "being-fixed", "wont-fix", "sort-developer", "sort-improve"],
+    (Status.WITH_OWNER, "owner"): ["link", "being-fixed", "wont-fix", "sort-developer", "sort-improve"],
+    (Status.WITH_OWNER, "editor"): [],
+    (Status.OPEN, "editor"): ["link", "wont-fix", "sort-owner", "sort-developer", "sort-improve"],
+    (Status.OPEN, "viewer"): [],
+    (Status.FIXED, "editor"): ["open"],
+    (Status.WONT_FIX, "editor"): ["open"],
+    (Status.REMOVED, "admin"): [],
+}
+
+
+@pytest.mark.parametrize(("status", "who"), STEPS)
+def test_only_steps_that_are_possible_are_offered(client: Client, project: Project, status: Status, who: str):
+    roles = {"admin": Role.ADMIN, "owner": Role.EDITOR, "editor": Role.EDITOR, "viewer": Role.VIEWER}
+    person = person_with(project, roles[who])
+    if who == "owner":
+        AgentOwner.objects.create(project=project, agent_id="support", owner_kind="user", owner_id=str(person.id))
+    correction = correction_in(project, status)
+    client.force_login(person)
+
+    response = client.get(f"/corrections/{correction.id}/")
+
+    assert [step.name for step in response.context["steps"]] == STEPS[status, who]
+    page = response.content.decode()
+    assert [name for name in STEPS[status, who] if f'value="{name}"' not in page] == []
+
+
+def test_a_linked_one_may_lose_its_link(reviewer_client: Client, project: Project):
+    linked = {"link_kind": "pull-request", "link_target": ADDRESS}
+    correction = correction_in(project, Status.BEING_FIXED, SortedTo.DEVELOPER, **linked)
+
+    response = reviewer_client.get(f"/corrections/{correction.id}/")
+
+    assert "unlink" in [step.name for step in response.context["steps"]]
+    assert f'href="{ADDRESS}"' in response.content.decode()
+
+
+def test_what_superseded_what(reviewer_client: Client, project: Project):
+    copy = RunCopyFactory(project=project)
+    after = correction_in(project, Status.OPEN, copy=copy)
+    before = correction_in(project, Status.REMOVED, copy=copy, superseded_by=after)
+
+    earlier = reviewer_client.get(f"/corrections/{before.id}/").content.decode()
+    later = reviewer_client.get(f"/corrections/{after.id}/").content.decode()
+
+    assert f'href="/corrections/{after.id}/"' in earlier
+    assert "Its maker corrected the run again" in earlier
+    assert f'href="/corrections/{before.id}/"' in later
+    assert "It took the place of an earlier one" in later
+
+
+@pytest.mark.parametrize("is_mine", [True, False])
+def test_only_ones_own_can_be_taken_back(reviewer_client: Client, reviewer: Person, project: Project, is_mine: bool):
+    made_by = {"made_by_kind": "user", "made_by_id": str(reviewer.id)} if is_mine else {}
+    correction = correction_in(project, Status.OPEN, **made_by)
+
+    page = reviewer_client.get(f"/corrections/{correction.id}/").content.decode()
+
+    assert (f"/corrections/{correction.id}/remove/" in page) is is_mine
+
+
+def test_another_workspaces_is_not_there(reviewer_client: Client, project: Project):
+    foreign = CorrectionFactory(copy=RunCopyFactory(project=ProjectFactory()))
+    closed = CorrectionFactory(copy=RunCopyFactory(project=ProjectFactory(workspace=project.workspace)))
+
+    for correction in (foreign, closed):
+        response = reviewer_client.get(f"/corrections/{correction.id}/")
+        assert response.status_code == 404
+        assert "There is no such correction." in text_of(response.content.decode())
+        assert reviewer_client.post(f"/corrections/{correction.id}/steps/", {"step": "open"}).status_code == 404
+
+
+def test_statements_do_not_grow_with_the_history(reviewer_client: Client, reviewer: Person, project: Project):
+    correction = correction_in(project, Status.OPEN, SortedTo.DEVELOPER)
+
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            assert reviewer_client.get(f"/corrections/{correction.id}/").status_code == 200
+        return len(seen)
+
+    set_status(caller=caller_of(reviewer), correction_id=str(correction.id), status=Status.BEING_FIXED)
+    for_one = statements()
+    for number in range(15):
+        for status in (Status.OPEN, Status.BEING_FIXED):
+            set_status(caller=caller_of(reviewer), correction_id=str(correction.id), status=status, note=str(number))
+    assert Correction.objects.get().events.count() == 31
+
+    assert statements() == for_one <= 12
