@@ -1,7 +1,7 @@
 """Start a test run, take outputs in, and end it (contract 17.1, 17.3)."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -13,7 +13,7 @@ from corrections.services.erasure import hold_erasures
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError, InvalidError, UnprocessableError
-from kindgi_site.exact_json import canonical
+from kindgi_site.exact_json import JsonText, canonical
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.services.audit import record_write
 from testsets.drafts import OutputDraft, Sample, TestRunDraft
@@ -23,10 +23,13 @@ from testsets.queries.test_runs import COMPLETED, TERMINAL, run_cases, test_run_
 from testsets.rules.sampling import Sampled, sampled, was_doubted
 from testsets.rules.versions import CORRECTIONS
 from testsets.services.grading import ERASED, finish, finish_rescore
-from testsets.services.judging import judged
+from testsets.services.judging import configured_judge, judged
 
 RUNNING, CANCELLED = "running", "cancelled"
 MAX_OUTPUTS = 100
+
+# A case of the run and one of its repetitions.
+Place = tuple[UUID, int]
 
 
 @transaction.atomic
@@ -70,23 +73,37 @@ def start_test_run(*, caller: Caller, set_name: str, draft: TestRunDraft) -> Tes
     return run
 
 
-@transaction.atomic
 def submit_outputs(*, caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft]) -> tuple[TestRun, int]:
     """Take outputs in, all of them or none; returns (the run, how many were accepted).
 
-    Holds the run's row. The same output again is accepted silently, another one refused. An
-    erased case's output is dropped. The last output finishes the run.
+    The same output again is accepted silently, another one refused. An erased case's output is
+    dropped. The last output finishes the run. A configured judge is asked first, as that may take
+    long; then the run's row is held.
     """
-    run = _locked(caller, run_id, Action.EXECUTE)
+    return _submitted(caller, run_id, outputs, _verdicts(caller, run_id, outputs))
+
+
+def _verdicts(caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft]) -> dict[Place, JsonText | None]:
+    """What the judge says of the outputs that are new, by case and repetition."""
+    if configured_judge() is None:
+        return {}
+    run = test_run_readable_by(caller, run_id)
+    check_project_action(caller, Action.EXECUTE, run.version.test_set.project_id)
     cases = _named_cases(run, outputs)
-    _check_running(run)
-    known = _known_outputs(cases)
-    fresh: list[TestRunOutput] = []
-    for output in outputs:
-        case = cases[output.case_id]
-        if case.erased_at is None and _is_new(known, case, output):
-            fresh.append(_row(case, output))
-    TestRunOutput.objects.bulk_create(judged(fresh, cases.values()))
+    return {
+        (row.run_case_id, row.repetition): row.judged for row in judged(_new_rows(run, cases, outputs), cases.values())
+    }
+
+
+@transaction.atomic
+def _submitted(
+    caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft], verdicts: Mapping[Place, JsonText | None]
+) -> tuple[TestRun, int]:
+    run = _locked(caller, run_id, Action.EXECUTE)
+    fresh = _new_rows(run, _named_cases(run, outputs), outputs)
+    for row in fresh:
+        row.judged = verdicts.get((row.run_case_id, row.repetition))
+    TestRunOutput.objects.bulk_create(fresh)
     run.remaining -= len(fresh)
     if run.remaining == 0:
         finish(run)
@@ -94,6 +111,18 @@ def submit_outputs(*, caller: Caller, run_id: UUID, outputs: Sequence[OutputDraf
         run.save(update_fields=["remaining"])
     record_write(caller, "test-runs.submit", "test-run", run.id, ["outputs"])
     return run, len(outputs)
+
+
+def _new_rows(run: TestRun, cases: dict[str, TestRunCase], outputs: Sequence[OutputDraft]) -> list[TestRunOutput]:
+    """Unsaved, for the outputs that are not there yet; ConflictError when the run is over or another is there."""
+    _check_running(run)
+    known = _known_outputs(cases)
+    fresh: list[TestRunOutput] = []
+    for output in outputs:
+        case = cases[output.case_id]
+        if case.erased_at is None and _is_new(known, case, output):
+            fresh.append(_row(case, output))
+    return fresh
 
 
 @transaction.atomic
@@ -219,12 +248,12 @@ def _named_cases(run: TestRun, outputs: Sequence[OutputDraft]) -> dict[str, Test
     return cases
 
 
-def _known_outputs(cases: dict[str, TestRunCase]) -> dict[tuple[UUID, int], str]:
+def _known_outputs(cases: dict[str, TestRunCase]) -> dict[Place, str]:
     rows = TestRunOutput.objects.filter(run_case__in=[case.id for case in cases.values()])
     return {(case, number): mark for case, number, mark in rows.values_list("run_case", "repetition", "fingerprint")}
 
 
-def _is_new(known: dict[tuple[UUID, int], str], case: TestRunCase, output: OutputDraft) -> bool:
+def _is_new(known: dict[Place, str], case: TestRunCase, output: OutputDraft) -> bool:
     place = (case.id, output.repetition)
     stored = known.setdefault(place, "")
     if not stored:
