@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
@@ -26,6 +26,11 @@ def render_page(
     response = render(request, fragment if wants_fragment(request) else page, context, status=status)
     patch_vary_headers(response, VARIES_BY)
     return response
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """What a form is bound to: what was sent, an empty form too; None when the page is only looked at."""
+    return request.POST if request.method == "POST" else None
 
 
 def render_problem(request: HttpRequest, status: int, message: str) -> HttpResponse:

@@ -19,7 +19,7 @@ from corrections.queries.run_pages import Place, evidence_of, names_of
 from corrections.services import erasure as erasing
 from corrections.views.requests import PageRequest
 from kindgi_site.callers import Caller
-from kindgi_site.pages import render_page
+from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.permissions import check_workspace_admin
 
 
@@ -51,7 +51,7 @@ def erasure_detail(request: PageRequest, erasure_id: UUID) -> HttpResponse:
 def erasure_create(request: PageRequest) -> HttpResponse:
     """Forget an end user or a conversation."""
     check_workspace_admin(request.caller)
-    form = SelectorForm(request.POST or None)
+    form = SelectorForm(posted(request))
     if form.is_valid():
         return redirect("corrections:erasure_detail", _erased(request.caller, form).id)
     return _confirm(request, "corrections/erasure_form.html", {"form": form})
@@ -62,7 +62,7 @@ def run_erase(request: PageRequest, run_id: UUID) -> HttpResponse:
     """Says what will be cleared, and clears it once that is confirmed."""
     check_workspace_admin(request.caller)
     evidence = evidence_of(request.caller, run_id)
-    form = ConfirmForm(request.POST or None)
+    form = ConfirmForm(posted(request))
     if form.is_valid():
         receipt, _at = erasing.erase_run(caller=request.caller, run_id=run_id)
         if receipt is not None:

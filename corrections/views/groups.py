@@ -18,7 +18,7 @@ from corrections.services.groups import change_group, create_group, may_administ
 from corrections.views.requests import PageRequest
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import ConflictError, InvalidError
-from kindgi_site.pages import render_page
+from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.permissions import check_workspace_admin
 from kindgi_site.workspaces.queries.projects import projects_readable_by
 
@@ -45,7 +45,7 @@ def group_create(request: PageRequest) -> HttpResponse:
     scopes = _scopes(caller)
     if not scopes:
         check_workspace_admin(caller)
-    form = GroupForm(request.POST or None, scopes=scopes, principals=principals_of(caller))
+    form = GroupForm(posted(request), scopes=scopes, principals=principals_of(caller))
     if form.is_valid():
         try:
             group = create_group(caller=caller, draft=form.draft())
@@ -63,7 +63,7 @@ def group_change(request: PageRequest, group_id: UUID) -> HttpResponse:
     group = _administered(request.caller, group_id)
     known = principals_of(request.caller)
     gone = [(one, one) for one in group.principal_ids if one not in dict(known)]
-    form = RestrictionForm(request.POST or None, principals=[*known, *gone], initial=as_it_is(group))
+    form = RestrictionForm(posted(request), principals=[*known, *gone], initial=as_it_is(group))
     if form.is_valid():
         try:
             change_group(caller=request.caller, group_id=str(group_id), change=form.change())

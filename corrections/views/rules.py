@@ -31,7 +31,7 @@ from corrections.services.correcting_rules import change_rule, create_rule, stop
 from corrections.views.requests import PageRequest
 from kindgi_site.callers import Action
 from kindgi_site.errors import InvalidError, NotFoundError
-from kindgi_site.pages import render_page
+from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.models import Project
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.queries.projects import projects_readable_by
@@ -133,7 +133,7 @@ def _form(request: PageRequest, project: Project, rule: CorrectingRuleVersion | 
     groups = [(str(group.id), group.name) for group in live_groups_in(project).order_by("name", "id")]
     if rule is not None and rule.group is not None and str(rule.group_id) not in dict(groups):
         groups.append((str(rule.group_id), rule.group.name))  # retired since
-    return RuleForm(request.POST or None, groups=groups, initial=rule_as_it_is(rule) if rule else {})
+    return RuleForm(posted(request), groups=groups, initial=rule_as_it_is(rule) if rule else {})
 
 
 def _form_page(

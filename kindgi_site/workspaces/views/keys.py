@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from kindgi_site.errors import ForbiddenError, InvalidError
-from kindgi_site.pages import render_page
+from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.forms.keys import KeyForm
 from kindgi_site.workspaces.permissions import check_workspace_admin
 from kindgi_site.workspaces.queries.members import names_in
@@ -24,7 +24,7 @@ def key_mint(request: PageRequest) -> HttpResponse:
     check_workspace_admin(request.caller)
     projects = [(str(project.id), project.name) for project in projects_readable_by(request.caller).order_by("name")]
     initial = {"principal": request.GET.get("for", "")}
-    form = KeyForm(request.POST or None, principals=names_in(request.caller), projects=projects, initial=initial)
+    form = KeyForm(posted(request), principals=names_in(request.caller), projects=projects, initial=initial)
     if form.is_valid():
         try:
             key, text = mint_key(caller=request.caller, draft=form.draft())

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from kindgi_site.callers import Caller, ReviewerRole
 from kindgi_site.errors import ConflictError, ForbiddenError, InvalidError
-from kindgi_site.pages import render_page
+from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.forms.people import InviteForm, MemberForm, RolesForm, ServiceForm
 from kindgi_site.workspaces.models import Membership, Reviewer
 from kindgi_site.workspaces.permissions import check_workspace_admin
@@ -50,7 +50,7 @@ def people_list(request: PageRequest) -> HttpResponse:
 @require_http_methods(GET_OR_POST)
 def person_invite(request: PageRequest) -> HttpResponse:
     check_workspace_admin(request.caller)
-    form = InviteForm(request.POST or None, projects=_projects(request.caller))
+    form = InviteForm(posted(request), projects=_projects(request.caller))
     if form.is_valid():
         try:
             person_id = _invited(request.caller, form)
@@ -93,7 +93,7 @@ def _member_form(request: PageRequest, member: Membership) -> MemberForm:
         "display_name": place.display_name if place else "",
     }
     roles = member.person.roles_here  # type: ignore[attr-defined]
-    return MemberForm(request.POST or None, projects=_projects(request.caller), roles=roles, initial=initial)
+    return MemberForm(posted(request), projects=_projects(request.caller), roles=roles, initial=initial)
 
 
 @transaction.atomic
@@ -153,7 +153,7 @@ def _member_form_as_it_is(caller: Caller, member: Membership) -> MemberForm:
 @require_http_methods(GET_OR_POST)
 def service_create(request: PageRequest) -> HttpResponse:
     check_workspace_admin(request.caller)
-    form = ServiceForm(request.POST or None, projects=_projects(request.caller))
+    form = ServiceForm(posted(request), projects=_projects(request.caller))
     if form.is_valid():
         try:
             _made(request.caller, form)
@@ -176,7 +176,7 @@ def service_change(request: PageRequest, service_id: UUID) -> HttpResponse:
     check_workspace_admin(request.caller)
     service = service_of(request.caller, service_id)
     roles = service.roles_here  # type: ignore[attr-defined]
-    form = RolesForm(request.POST or None, projects=_projects(request.caller), roles=roles)
+    form = RolesForm(posted(request), projects=_projects(request.caller), roles=roles)
     if form.is_valid():
         with transaction.atomic():
             _set_roles(request.caller, "service-account", service_id, form)
