@@ -126,3 +126,11 @@ def test_a_project_of_another_workspace_is_no_project(manage, words):
         manage(*words, "--role", "editor", "--project", "elsewhere")
 
     assert not Person.objects.exists()
+
+
+def test_where_nobody_can_be_asked_they_have_no_password_yet(manage, words):
+    said = manage(*words[: words.index("--password-env")])
+
+    bo = Person.objects.get(username="bo")
+    assert (bo.has_usable_password(), bo.memberships.count()) == (False, 1)
+    assert "manage.py changepassword bo" in said.err

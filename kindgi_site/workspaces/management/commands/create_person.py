@@ -1,6 +1,7 @@
 """`manage.py create_person`: a member of a workspace, or more rights for one who is a member already."""
 
 import json
+import sys
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -39,7 +40,7 @@ class Command(OperatorCommand):
         parser.add_argument(
             "--password-env",
             metavar="VAR",
-            help="the environment variable with the password of a new person; asked for when left out",
+            help="the environment variable with the password of a new person; else asked for at a terminal",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -48,7 +49,7 @@ class Command(OperatorCommand):
         workspace = workspace_of(options["workspace"])
         project = people.project_of(workspace, options["project"])
         # Outside the transaction, which nobody should hold open while they type.
-        password = password_for(options["username"], options["password_env"])
+        password = self._password(options)
         with transaction.atomic():
             person = self._member(workspace, password, options)
             self._give_rights(person, project, options)
@@ -57,13 +58,23 @@ class Command(OperatorCommand):
         ids = {"userId": str(person.id), "workspaceId": str(workspace.id)}
         self.stdout.write(json.dumps(ids, separators=(",", ":")))
 
+    def _password(self, options: dict[str, Any]) -> str | None:
+        """A new person without one, where nobody can be asked, is set up by whoever gives them theirs."""
+        if options["password_env"] or sys.stdin.isatty():
+            return password_for(options["username"], options["password_env"])
+        if not Person.objects.filter(username=options["username"]).exists():
+            said = _("%(name)s cannot sign in before they have a password: manage.py changepassword %(name)s")
+            self.stderr.write(said % {"name": options["username"]})
+        return None
+
     def _member(self, workspace: Workspace, password: str | None, options: dict[str, Any]) -> Person:
         person = workspace.people.filter(username=options["username"]).first()
         if person is None:
+            is_known = Person.objects.filter(username=options["username"]).exists()
             person = people.add_person(workspace=workspace, username=options["username"], password=password)
             known = _("%(name)s: a member of %(place)s now, with the password they have.")
             new = _("%(name)s: new, and a member of %(place)s.")
-            self._say(known if password is None else new, person, place=workspace.slug)
+            self._say(known if is_known else new, person, place=workspace.slug)
         return person
 
     def _give_rights(self, person: Person, project: Project, options: dict[str, Any]) -> None:
