@@ -137,9 +137,13 @@ def the_list(places: dict[int, Place]) -> None:
 
 
 def page_at(place: Place, first: str, page: int) -> str:
-    path = first
-    for _page in range(page - 1):
-        path = f"{first}&cursor={place.get(path).json()['nextCursor']}"
+    """The address of a page, reached in long strides: a cursor does not mind another limit."""
+    limit = int(first.rpartition("=")[2])
+    path, left = first, (page - 1) * limit
+    while left:
+        stride = min(left, 100)
+        stride_path = path.replace(f"limit={limit}", f"limit={stride}")
+        path, left = f"{first}&cursor={place.get(stride_path).json()['nextCursor']}", left - stride
     return path
 
 
