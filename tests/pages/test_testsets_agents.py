@@ -1,5 +1,7 @@
 """An agent's page: what is live, shipping, its live set, freezing it, and cases added by people."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -263,7 +265,7 @@ def test_a_draft_that_is_refused_keeps_what_was_typed(
 
     assert refused.status_code == 422
     assert words in text_of(refused.content.decode())
-    assert '<details class="fields-form" id="draft" open>' in refused.content.decode()
+    assert re.search(r'<details[^>]*id="draft"\s+open>', refused.content.decode())
     assert HandCase.objects.count() == 0
 
 
@@ -302,6 +304,12 @@ def test_projects_of_others_are_not_there(client: Client, loop: Loop, agent: str
     for path in ("", "freeze/", f"changes/{change}/", "corrections.csv"):
         assert client.get(f"{agent}{path}").status_code == 404, path
     assert client.post(f"{agent}live/", {"action": "unpin"}).status_code == 404
+
+
+def test_an_id_that_no_agent_can_have_is_not_there(admin_client: Client, project: Project):
+    for path in ("", "freeze/", "corrections.csv"):
+        assert admin_client.get(f"/agents/{project.id}/a%00b/{path}").status_code == 404, path
+    assert admin_client.post(f"/agents/{project.id}/a%00b/live/", {"action": "unpin"}).status_code == 404
 
 
 def test_a_change_of_another_agent_is_not_there(admin_client: Client, loop: Loop, agent: str, project: Project):

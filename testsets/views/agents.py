@@ -26,7 +26,7 @@ from testsets.presenters.live import change_shown, mistakes
 from testsets.presenters.sets import VersionShown
 from testsets.presenters.test_runs import run_row
 from testsets.presenters.words import member_state
-from testsets.queries.agent_sets import AgentSet, Member, agent_set_for, frozen_places, members_after, members_at
+from testsets.queries.agent_sets import AgentSet, Member, frozen_places, members_after, members_at
 from testsets.queries.live import changes_of, live_row_of
 from testsets.queries.pages import corrections_to_fix, sayers_of, versions_of_agent
 from testsets.queries.run_pages import runs_of_agent
@@ -34,7 +34,7 @@ from testsets.rules.versions import parse_set_version
 from testsets.services.building import MAX_CASES
 from testsets.services.freezing import default_set_name, freeze, frozen_case
 from testsets.services.hand_cases import add_hand_case, promote_run, remove_hand_case
-from testsets.views.requests import PageRequest
+from testsets.views.requests import PageRequest, agent_set_at
 from testsets.views.sets import start_of
 
 PAGE_SIZE = 30
@@ -46,7 +46,7 @@ AGENT, FREEZE = "testsets/agent_detail.html", "testsets/agent_freeze.html"
 
 @require_safe
 def agent_detail(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
-    return agent_page(request, agent_set_for(request.caller, Action.READ, project_id, agent_id))
+    return agent_page(request, agent_set_at(request, Action.READ, project_id, agent_id))
 
 
 def agent_page(
@@ -94,7 +94,7 @@ def agent_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 def agent_freeze(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
     """Exactly what will be frozen, and freezing it."""
-    agent_set = agent_set_for(request.caller, Action.READ, project_id, agent_id)
+    agent_set = agent_set_at(request, Action.READ, project_id, agent_id)
     if request.method != "POST":
         return _freeze_page(request, agent_set, PublishForm(initial=_suggested(agent_set), label_suffix=""))
     form = PublishForm(request.POST, label_suffix="")
@@ -120,7 +120,7 @@ def agent_freeze(request: PageRequest, project_id: UUID, agent_id: str) -> HttpR
 
 @require_POST
 def case_promote(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
-    agent_set = agent_set_for(request.caller, Action.WRITE, project_id, agent_id)
+    agent_set = agent_set_at(request, Action.WRITE, project_id, agent_id)
     form = PromoteForm(request.POST, label_suffix="")
     if form.is_valid():
         try:
@@ -137,7 +137,7 @@ def case_promote(request: PageRequest, project_id: UUID, agent_id: str) -> HttpR
 
 @require_POST
 def case_draft(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
-    agent_set = agent_set_for(request.caller, Action.WRITE, project_id, agent_id)
+    agent_set = agent_set_at(request, Action.WRITE, project_id, agent_id)
     form = DraftCaseForm(request.POST, label_suffix="")
     if form.is_valid():
         try:

@@ -21,10 +21,9 @@ from testsets.presenters.flat import (
     correction_wire,
     one_line,
 )
-from testsets.queries.agent_sets import agent_set_for
 from testsets.queries.pages import corrections_for_download, in_batches, sayers_of
 from testsets.queries.sets import version_readable_by
-from testsets.views.requests import PageRequest
+from testsets.views.requests import PageRequest, agent_set_at
 
 BATCH = 20
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
@@ -41,7 +40,7 @@ def cases_download(request: PageRequest, set_name: str, version: str, form: str)
 
 @require_safe
 def corrections_download(request: PageRequest, project_id: UUID, agent_id: str, form: str) -> StreamingHttpResponse:
-    agent_set_for(request.caller, Action.READ, project_id, agent_id)
+    agent_set_at(request, Action.READ, project_id, agent_id)
     rows = corrections_for_download(request.caller, project_id, agent_id)
     ids = list(rows.values_list("id", flat=True))
     batches = in_batches(rows.order_by(), ids, BATCH * 10)

@@ -13,19 +13,18 @@ from kindgi_site.errors import ConflictError, ForbiddenError, InvalidError
 from kindgi_site.pages import render_page
 from testsets.forms import LiveForm
 from testsets.presenters.live import change_shown, settled
-from testsets.queries.agent_sets import agent_set_for
 from testsets.queries.live import change_of, next_change
 from testsets.queries.pages import settled_between
 from testsets.services.live import change_live
 from testsets.views.agents import agent_page
-from testsets.views.requests import PageRequest
+from testsets.views.requests import PageRequest, agent_set_at
 
 MOST_SETTLED = 200
 
 
 @require_POST
 def live_change(request: PageRequest, project_id: UUID, agent_id: str) -> HttpResponse:
-    agent_set = agent_set_for(request.caller, Action.WRITE, project_id, agent_id)
+    agent_set = agent_set_at(request, Action.WRITE, project_id, agent_id)
     form = LiveForm(request.POST, label_suffix="")
     if form.is_valid():
         try:
@@ -45,7 +44,7 @@ def live_change(request: PageRequest, project_id: UUID, agent_id: str) -> HttpRe
 @require_safe
 def live_change_detail(request: PageRequest, project_id: UUID, agent_id: str, change_id: UUID) -> HttpResponse:
     """What a change made live, and what got fixed and came back while it was."""
-    agent_set = agent_set_for(request.caller, Action.READ, project_id, agent_id)
+    agent_set = agent_set_at(request, Action.READ, project_id, agent_id)
     change = change_of(project_id, agent_id, change_id)
     after = next_change(change)
     events = settled_between(

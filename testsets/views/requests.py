@@ -1,10 +1,22 @@
-"""A request at a page of a workspace."""
+"""A request at a page of a workspace, and the agent that its address names."""
 
-from kindgi_site.callers import Caller
+from uuid import UUID
+
+from kindgi_site.callers import Action, Caller
+from kindgi_site.errors import Code, NotFoundError
+from kindgi_site.exact_json import is_storable
 from kindgi_site.pages import HtmxRequest
+from testsets.queries.agent_sets import AgentSet, agent_set_for
 
 
 class PageRequest(HtmxRequest):
     """Set by SignedInMiddleware."""
 
     caller: Caller
+
+
+def agent_set_at(request: PageRequest, action: Action, project_id: UUID, agent_id: str) -> AgentSet:
+    """The set of the agent in an address; NotFoundError for an id that no agent can have."""
+    if not is_storable(agent_id):
+        raise NotFoundError(Code.NOT_FOUND, "There is no such agent.")
+    return agent_set_for(request.caller, action, project_id, agent_id)
