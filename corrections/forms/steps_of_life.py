@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 from django.utils.functional import Promise
@@ -63,10 +64,15 @@ class StepForm(forms.Form):
         widget=forms.TextInput(attrs={"placeholder": "https://…", "autocomplete": "off", "spellcheck": "false"}),
     )
 
-    def clean(self) -> dict[str, object]:
+    def clean(self) -> dict[str, Any]:
         said = self.cleaned_data
-        if said.get("step") == "link" and not (said.get("link_kind") and said.get("link_target")):
+        if said.get("step") != "link":
+            return said
+        kind, target = said.get("link_kind"), said.get("link_target")
+        if not (kind and target):
             self.add_error("link_target", _("Give the address of the pull request, or the id of the change."))
+        elif kind == LinkKind.PULL_REQUEST and not target.startswith(("https://", "http://")):
+            self.add_error("link_target", _("Give the whole address of the pull request, from https:// on."))
         return said
 
 

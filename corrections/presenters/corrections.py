@@ -70,6 +70,7 @@ class StepShown:
     who: str
     words: str
     note: str
+    cause: str
 
 
 def shown(
@@ -123,6 +124,7 @@ def steps_shown(events: Iterable[CorrectionEvent], names: Mapping[str, str]) -> 
             who=names.get(event.by_id) or (_("A program") if event.by_kind else _("The server")),
             words=_step_words(event),
             note=plain(event.note),
+            cause=plain(event.cause),
         )
 
 

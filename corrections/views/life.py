@@ -38,8 +38,14 @@ from kindgi_site.pages import render_page, wants_fragment
 LIST_PAGE, LIST_PART = "corrections/correction_list.html", "corrections/_correction_table.html"
 PAGE, PART = "corrections/correction_detail.html", "corrections/_correction_panel.html"
 MOST_AT_ONCE = 100
-# What is offered for several at once; the rest stands on a correction's own page.
-AT_A_DESK = ("link", "being-fixed", "wont-fix", "sort-owner", "sort-developer", "sort-improve")
+# What is offered for several at once at each desk; the rest stands on a correction's own page.
+AT_DESK = {
+    "with-owner": ("link", "being-fixed", "wont-fix", "sort-developer", "sort-improve"),
+    "improve": ("link", "being-fixed", "wont-fix", "sort-owner", "sort-developer"),
+    "developer": ("link", "being-fixed", "wont-fix", "sort-owner", "sort-improve"),
+    "fixed": ("open",),
+    "all": ("link", "being-fixed", "wont-fix", "open", "sort-owner", "sort-developer", "sort-improve"),
+}
 
 
 @require_safe
@@ -172,7 +178,8 @@ def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]
         "newer": page.newer,
         "older": page.older,
         "form": form,
-        "steps": [step for step in STEPS if step.name in AT_A_DESK],
+        "steps": [step for step in STEPS if step.name in AT_DESK[narrowed.desk_name]],
+        "takes_link": "link" in AT_DESK[narrowed.desk_name],
         "is_first_page": not (request.GET.get("before") or request.GET.get("after")),
         "may_write": caller.may_administer_workspace
         or any(role != Role.VIEWER for role in caller.project_roles.values()),

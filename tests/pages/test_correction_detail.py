@@ -6,12 +6,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from corrections.models import AgentOwner, Correction
+from corrections.rules.transitions import Event
 from corrections.services.status import set_status, sort_correction
 from corrections.vocabulary import SortedTo, Status
 from kindgi_site.callers import Role
 from kindgi_site.workspaces.models import Person, Project
 from tests.factories import CorrectionFactory, ProjectFactory, RunCopyFactory, caller_of, person_with
-from tests.life import ADDRESS, correction_in
+from tests.life import ADDRESS, by_server, correction_in
 from tests.pages.conftest import HTMX, VARY, root_of, text_of
 
 
@@ -51,6 +52,16 @@ def test_history_newest_first(reviewer_client: Client, reviewer: Person, project
         (reviewer.username, "set the status: open → being fixed", ""),
         (reviewer.username, "sorted it", "Needs code."),
     ]
+
+
+def test_the_servers_own_steps_say_what_made_it_look(reviewer_client: Client, project: Project):
+    correction = correction_in(project, Status.BEING_FIXED, SortedTo.DEVELOPER)
+    by_server(Event.GRADED_RIGHT, correction)
+
+    said = text_of(reviewer_client.get(f"/corrections/{correction.id}/").content.decode())
+
+    assert "✓ Fixed in 2.0.0" in said
+    assert "The server just now found it fixed: being fixed → fixed live-change:1" in said
 
 
 STEPS = {

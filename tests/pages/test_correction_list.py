@@ -1,5 +1,6 @@
 """The owner's desks: what waits where, and what was called beside what should have been."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -185,6 +186,25 @@ def test_nothing_of_elsewhere_is_shown(reviewer_client: Client, project: Project
     correction_in(ProjectFactory(workspace=project.workspace), Status.WITH_OWNER, subject_id="foreign-project")
 
     assert reviewer_client.get("/corrections/?desk=all").context["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("desk", "status", "sorted_to", "offered"),
+    [
+        ("with-owner", Status.WITH_OWNER, None, "link being-fixed wont-fix sort-developer sort-improve"),
+        ("improve", Status.OPEN, SortedTo.IMPROVE, "link being-fixed wont-fix sort-owner sort-developer"),
+        ("developer", Status.OPEN, SortedTo.DEVELOPER, "link being-fixed wont-fix sort-owner sort-improve"),
+        ("fixed", Status.FIXED, None, "open"),
+    ],
+)
+def test_each_desk_offers_what_makes_sense_there(
+    reviewer_client: Client, project: Project, desk: str, status: Status, sorted_to: SortedTo | None, offered: str
+):
+    correction_in(project, status, sorted_to)
+
+    page = reviewer_client.get(f"/corrections/?desk={desk}").content.decode()
+
+    assert re.findall(r'name="step"\s+id="[^"]*"\s+value="([^"]*)"', page) == offered.split()
 
 
 def test_who_only_reads_is_offered_no_step(client: Client, project: Project):

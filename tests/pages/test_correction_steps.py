@@ -97,8 +97,10 @@ def test_what_is_refused_says_why_beside_its_row(owner_client: Client, project: 
 
 REFUSED = [
     ({"step": "link", "link_target": ""}, "Give the address of the pull request"),
-    ({"step": "link", "link_target": "not an address"}, "url is an absolute http or https address"),
-    ({"step": "link", "link_target": "javascript:alert(1)"}, "url is an absolute http or https address"),
+    ({"step": "link", "link_target": "not an address"}, "Give the whole address of the pull request"),
+    ({"step": "link", "link_target": "javascript:alert(1)"}, "Give the whole address of the pull request"),
+    ({"step": "link", "link_target": "https:// no host"}, "url is an absolute http or https address"),
+    ({"step": "link", "link_kind": "improve-run", "link_target": "x" * 201}, "id has 1 to 200 characters."),
     ({"step": "wont-fix", "note": "x" * 2001}, "at most 2000 characters"),
     ({"step": "nonsense"}, "Select a valid choice"),
     ({}, "This field is required"),
