@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from corrections.drafts import AssertableBy, GroupChange, GroupDraft, Unsaid
 from corrections.models import CorrectorGroup
 from corrections.queries.groups import group_readable_by, groups_readable_by
-from corrections.rules.groups import MAX_AGENT_ID, MAX_DESCRIPTION, MAX_NAME, MAX_PRINCIPALS
+from corrections.rules.agents import MAX_AGENT_ID
+from corrections.rules.groups import MAX_DESCRIPTION, MAX_NAME, MAX_PRINCIPALS
 from corrections.services.groups import change_group, create_group, may_administer_group, retire_group
 from corrections.vocabulary import ScopeKind
 from kindgi_site.api.bodies import Decimal, Id, ListOf, Shape, Text, WireBody, Word, uuid_of

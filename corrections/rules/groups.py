@@ -3,13 +3,13 @@
 import math
 
 from corrections.drafts import AssertableBy, GroupChange, GroupDraft
+from corrections.rules.agents import MAX_AGENT_ID
 from corrections.rules.drafts import is_blank, refusal
 from corrections.vocabulary import ScopeKind
 from kindgi_site.exact_json import is_storable
 
 MAX_NAME = 100
 MAX_DESCRIPTION = 2000
-MAX_AGENT_ID = 200
 MAX_PRINCIPALS = 100
 PRINCIPAL_KINDS = ("user", "service")
 PARTS = ("minReviewerRole", "principalKinds", "principalIds")

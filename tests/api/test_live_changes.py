@@ -260,3 +260,25 @@ def test_a_replay_of_a_change_changes_nothing(loop, path):
 
     assert (again.status_code, again.content) == (201, first.content)
     assert (LiveChange.objects.count(), LiveVersion.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize("agent", ["%00", "a" * 201])
+def test_no_agent_has_such_an_id(loop, agent):
+    base = f"/v1/projects/{loop.project.id}/agents/{agent}"
+
+    answers = {
+        "pin": loop.client.post(f"{base}/live-changes", {"action": "pin", "version": "1.2.0"}),
+        "owner": loop.client.put(f"{base}/owner", {"kind": "user", "id": "u"}),
+        "live": loop.client.get(f"{base}/live"),
+        "changes": loop.client.get(f"{base}/live-changes"),
+        "agent": loop.client.get(base),
+    }
+
+    assert {name: answer.status_code for name, answer in answers.items()} == {
+        "pin": 400,
+        "owner": 400,
+        "live": 404,
+        "changes": 200,
+        "agent": 200,
+    }
+    assert not LiveChange.objects.exists()

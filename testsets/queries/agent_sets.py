@@ -8,16 +8,13 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from corrections.models import Correction
-from corrections.rules.drafts import refusal
+from corrections.rules.agents import check_agent_id, known_id
 from corrections.vocabulary import Status, SubjectKind
 from kindgi_site.callers import Action, Caller
-from kindgi_site.exact_json import is_storable
 from kindgi_site.workspaces.models import Project
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.queries.projects import project_readable_by
 from testsets.models import HandCase, TestSetVersion
-
-MAX_AGENT_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +24,12 @@ class AgentSet:
     project: Project
     agent_id: str
 
-    @property
-    def _known_id(self) -> str:
-        # PostgreSQL does not even compare a text with NUL in it; no agent's id is empty.
-        return self.agent_id if _may_be_agent(self.agent_id) else ""
-
     def corrections(self) -> QuerySet[Correction]:
         """The live corrections in the set, newest corrected run first, without their copies."""
         inside = Correction.objects.filter(
             project=self.project,
             subject_kind=SubjectKind.AGENT,
-            subject_id=self._known_id,
+            subject_id=known_id(self.agent_id),
             unregistered_at__isnull=True,
             copy__is_replay=False,
             copy__erased_at__isnull=True,
@@ -48,14 +40,14 @@ class AgentSet:
 
     def hand_cases(self) -> QuerySet[HandCase]:
         """Newest first; those that say nothing yet too."""
-        cases = HandCase.objects.filter(project=self.project, agent_id=self._known_id, unregistered_at__isnull=True)
-        return cases.order_by("-created_at", "-id")
+        cases = HandCase.objects.filter(project=self.project, agent_id=known_id(self.agent_id))
+        return cases.filter(unregistered_at__isnull=True).order_by("-created_at", "-id")
 
     def latest_frozen(self) -> TestSetVersion | None:
-        if not self._known_id:
+        if not known_id(self.agent_id):
             return None
         frozen = TestSetVersion.objects.filter(
-            test_set__project=self.project, frozen_agent_id=self._known_id, unregistered_at__isnull=True
+            test_set__project=self.project, frozen_agent_id=known_id(self.agent_id), unregistered_at__isnull=True
         )
         return frozen.select_related("test_set").order_by("-created_at", "-id").first()
 
@@ -79,13 +71,9 @@ def agent_set_for(caller: Caller, action: Action, project_id: UUID, agent_id: st
     """
     project = project_readable_by(caller, project_id)
     check_project_action(caller, action, project.id)
-    if action != Action.READ and not _may_be_agent(agent_id):
-        raise refusal(f"An agent's id has 1 to {MAX_AGENT_ID} characters.", "agentId")
+    if action != Action.READ:
+        check_agent_id(agent_id)
     return AgentSet(project, agent_id)
-
-
-def _may_be_agent(agent_id: str) -> bool:
-    return 1 <= len(agent_id) <= MAX_AGENT_ID and is_storable(agent_id)
 
 
 def place_of(member: Member) -> Place:

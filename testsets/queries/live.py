@@ -4,13 +4,14 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from corrections.rules.agents import known_id
 from kindgi_site.errors import Code, NotFoundError
 from testsets.models import LiveChange, LiveVersion
 
 
 def live_row_of(project_id: UUID, agent_id: str) -> LiveVersion | None:
     """With the change that made it live joined."""
-    return LiveVersion.objects.filter(project=project_id, agent_id=agent_id).select_related("change").first()
+    return LiveVersion.objects.filter(project=project_id, agent_id=known_id(agent_id)).select_related("change").first()
 
 
 def live_version_of(project_id: UUID, agent_id: str) -> str | None:
@@ -20,7 +21,7 @@ def live_version_of(project_id: UUID, agent_id: str) -> str | None:
 
 def changes_of(project_id: UUID, agent_id: str) -> QuerySet[LiveChange]:
     """Newest first."""
-    return LiveChange.objects.filter(project=project_id, agent_id=agent_id).order_by("-created_at", "-id")
+    return LiveChange.objects.filter(project=project_id, agent_id=known_id(agent_id)).order_by("-created_at", "-id")
 
 
 def change_of(project_id: UUID, agent_id: str, change_id: UUID) -> LiveChange:

@@ -10,6 +10,7 @@ from corrections.marks import Party, VersionMark
 from corrections.models import Correction
 from corrections.permissions import may_decide_as_owner
 from corrections.queries.corrections import as_uuid
+from corrections.rules.agents import check_agent_id
 from corrections.rules.drafts import refusal
 from corrections.rules.transitions import Event, transition
 from corrections.services.status import Verdict, apply_verdicts
@@ -40,6 +41,7 @@ def change_live(*, caller: Caller, project_id: UUID, agent_id: str, draft: LiveC
     settled by its newest grading at the new version. A refused fix leaves everything as it was.
     """
     _check_said(draft)
+    check_agent_id(agent_id)
     project = project_readable_by(caller, project_id)
     check_project_action(caller, Action.WRITE if draft.action == LATEST else Action.ADMIN, project.id)
     row = locked_live_row(project.id, agent_id)
