@@ -172,5 +172,5 @@ def _link(correction: Correction) -> LinkShown | None:
         LinkKind.IMPROVE_RUN: _("Improve run"),
     }[LinkKind(correction.link_kind)]
     target = plain(correction.link_target)
-    is_address = correction.link_kind == LinkKind.PULL_REQUEST
+    is_address = correction.link_target.startswith(("https://", "http://"))  # nothing else is ever followed
     return LinkShown(words, target, correction.link_target if is_address else "")
