@@ -225,3 +225,41 @@ def test_the_preview_follows_what_is_typed(open_tab: OpenTab, owner: Person, pat
     tab.locator("#build-preview", has_text="1 case, of 1 corrected runs").wait_for()
     tab.locator("#id_subject_version").fill("9.9.9")
     tab.locator("#build-preview", has_text="of another version").wait_for()
+
+
+@pytest.mark.parametrize("width", [320, 901, 2400])
+def test_nothing_is_wider_than_the_screen(
+    open_tab: OpenTab, owner: Person, project: Project, program: Loop, width: int
+):
+    long = "unbroken" * 25
+    run_id = program.run(
+        input={"message": long, long: long},
+        output={"content": long, "hits": [{"id": long, long: long}]},
+        calls=[{"toolId": long[:200], "arguments": {long: long}}],
+    )
+    wanted = [{"tool": long[:200], "args": {long: long + "!"}}]
+    case = program.correct(run_id, decisions="wrong", shouldCall=wanted, answer="wrong", why=long, shouldSay=long)
+    program.freeze()
+    graded = program.grade("1.1.0", {case: [{"toolId": long[:200], "arguments": {long: long}}]})["runId"]
+    other = program.grade("1.2.0", {case: []})["runId"]
+    change = program.change("pin", "1.1.0", reason=long)["id"]
+    agent = f"/agents/{project.id}/support/"
+    tab = open_tab(person=owner, width=width)
+    tab.set_default_timeout(PATIENCE)
+    for path in (
+        f"/test-sets/support.corrections/1.0.0/cases/{case}/",
+        "/test-sets/support.corrections/1.0.0/",
+        agent,
+        f"{agent}freeze/",
+        f"{agent}changes/{change}/",
+        f"/test-runs/{graded}/",
+        f"/test-runs/{other}/?against={graded}",
+        "/test-sets/build/",
+        "/test-sets/",
+        "/test-runs/",
+    ):
+        tab.goto(path)
+        for fold in tab.locator("details:not([open]) > summary").all():
+            if fold.is_visible():
+                fold.click()
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, path
