@@ -112,18 +112,29 @@ def test_owner_decides(open_tab: OpenTab, olga: Person, project: Project, waitin
 
 
 @BOTH
-def test_nothing_happens_by_accident(open_tab: OpenTab, olga: Person, waiting: list[Correction], scripts: bool):
+def test_enter_in_a_field_does_nothing(open_tab: OpenTab, olga: Person, waiting: list[Correction], scripts: bool):
+    first, second, third = waiting
     tab = open_tab(person=olga, scripts=scripts)
+    tab.goto(f"/corrections/{first.id}/")
+    tab.get_by_label("Address or id").fill(ADDRESS)
+    tab.get_by_label("Address or id").press("Enter")
+    tab.get_by_role("button", name="Won’t fix").click()
+    expect(tab.locator(".life")).to_have_text(re.compile("Won’t fix"))
     tab.goto("/corrections/")
-    tick(tab, waiting[0])
+    tick(tab, second)
     tab.get_by_label("Address or id").fill(ADDRESS)
     tab.get_by_label("Address or id").press("Enter")
-    tab.goto(f"/corrections/{waiting[1].id}/")
-    tab.get_by_label("Address or id").fill(ADDRESS)
-    tab.get_by_label("Address or id").press("Enter")
-    expect(tab.get_by_label("Address or id")).to_have_value(ADDRESS)
+    tick(tab, third)
+    tab.locator(f"#correction-{second.id} input[type=checkbox]").uncheck()
+    tab.get_by_role("button", name="Being fixed").click()
+    expect(tab.get_by_text("1 correction: being fixed.").first).to_be_attached()
 
-    assert {one.status for one in Correction.objects.all()} == {Status.WITH_OWNER}
+    found = {one.id: (one.status, one.link_target) for one in Correction.objects.all()}
+    assert found == {
+        first.id: (Status.WONT_FIX, ""),
+        second.id: (Status.WITH_OWNER, ""),
+        third.id: (Status.BEING_FIXED, ""),
+    }
 
 
 @BOTH

@@ -35,7 +35,7 @@ class RolesForm(forms.Form):
         self.projects = list(projects)
         for project in self.projects:
             self.fields[_field(project.id)] = forms.ChoiceField(
-                required=False, choices=ROLES, initial=held.get(project.id, ""), label=project.name
+                required=False, choices=ROLES, initial=held.get(project.id, ""), label=_("Role in %s") % project.name
             )
 
     def changed_roles(self) -> dict[UUID, Role | None]:
