@@ -197,7 +197,9 @@ def _rows(request: PageRequest, members: Iterable[Member]) -> list[CaseShown]:
     weights = group_weights(request.caller.workspace_id)
     rows = []
     for member in listed:
-        wire = JsonText.of(frozen_case(member, weights)).value
+        # A row shows neither the conversation nor the answer: they are not read again for it.
+        shown = {name: part for name, part in frozen_case(member, weights).items() if name != "context"}
+        wire = JsonText.of(shown | {"output": None}).value
         rows.append(wire_row(wire, _tools(member), sayers, state=member_state(member)))
     return rows
 
