@@ -28,7 +28,7 @@ def create_rule(*, caller: Caller, project: Project, draft: RuleDraft) -> Correc
     rule = CorrectingRule(workspace_id=project.workspace_id, project=project)
     rule.save(force_insert=True)
     version = _version(caller, rule, draft, group_id)
-    record_write(caller, "correctingRules.create", "correcting-rule", rule.id, _differing(draft, RuleDraft(name="")))
+    record_write(caller, "correcting-rules.create", "correcting-rule", rule.id, _differing(draft, RuleDraft(name="")))
     return version
 
 
@@ -50,7 +50,7 @@ def change_rule(*, caller: Caller, project: Project, rule_id: str, change: RuleC
     rule.version += 1
     rule.save(update_fields=["version"])
     version = _version(caller, rule, draft, group_id)
-    record_write(caller, "correctingRules.update", "correcting-rule", rule.id, _differing(change, RuleChange()))
+    record_write(caller, "correcting-rules.update", "correcting-rule", rule.id, _differing(change, RuleChange()))
     return version
 
 
@@ -63,7 +63,7 @@ def stop_rule(*, caller: Caller, project: Project, rule_id: str) -> tuple[Correc
         return rule, False
     rule.unregistered_at = clock.now()
     rule.save(update_fields=["unregistered_at"])
-    record_write(caller, "correctingRules.unregister", "correcting-rule", rule.id)
+    record_write(caller, "correcting-rules.unregister", "correcting-rule", rule.id)
     return rule, True
 
 

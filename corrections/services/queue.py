@@ -167,7 +167,7 @@ def _moved(caller: Caller, project: Project, run_id: str, event: ItemEvent, reas
     item.closed_by, item.reason = caller.principal, reason
     item.save(update_fields=["state", "closed_at", "closed_by", "reason"])
     changed = ["state", *(["reason"] if reason else [])]
-    record_write(caller, f"correctingQueue.{event}", "correcting-item", item.run_id, changed)
+    record_write(caller, f"correcting-queue.{event}", "correcting-item", item.run_id, changed)
     return item
 
 

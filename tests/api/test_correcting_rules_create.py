@@ -41,7 +41,7 @@ def test_the_plainest_rule_takes_everything(api_client, reviewer, project, path)
     }
     assert '"sample":1,' in response.content.decode()
     entry = AuditEntry.objects.get(target_kind="correcting-rule")
-    assert (entry.action, entry.target_id) == ("correctingRules.create", str(rule.id))
+    assert (entry.action, entry.target_id) == ("correcting-rules.create", str(rule.id))
     assert (entry.by_id, entry.fields) == (str(reviewer.id), "name")
 
 

@@ -19,7 +19,7 @@ def test_a_rule_is_stopped_once_and_its_items_stay(api_client, caller, project):
     assert (first.status_code, first.json()) == (200, {"ruleId": str(rule.rule_id), "unregistered": True})
     assert before <= CorrectingRule.objects.get().unregistered_at <= clock.now()
     assert (list(CorrectingItem.objects.values()), list(RuleMatch.objects.values())) == (items, matches)
-    assert AuditEntry.objects.get(action="correctingRules.unregister").target_id == str(rule.rule_id)
+    assert AuditEntry.objects.get(action="correcting-rules.unregister").target_id == str(rule.rule_id)
     with nothing_stored():
         second = api_client.post(path)
     assert (second.status_code, second.json()) == (200, {"ruleId": str(rule.rule_id), "unregistered": False})

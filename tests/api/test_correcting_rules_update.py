@@ -69,7 +69,7 @@ def test_a_change_is_a_new_version_and_the_old_one_stays(api_client, caller, rul
     assert (response.status_code, response.json()) == (200, whole(rule, caller, response.json(), **expected))
     assert CorrectingRuleVersion.objects.values().get(number=1) == first
     assert CorrectingRule.objects.get().version == 2
-    entry = AuditEntry.objects.get(action="correctingRules.update")
+    entry = AuditEntry.objects.get(action="correcting-rules.update")
     assert (entry.target_id, entry.fields) == (str(rule.rule_id), fields)
 
 

@@ -151,25 +151,25 @@ WRITES: dict[str, tuple[Callable[[Cast], Any], Callable[[Cast, Any], Any], str]]
         lambda cast, _made: erase_conversation(caller=cast.by, conversation_id=uuid4()).id,
         None,
     ),
-    "correctingRules.create": (nothing, lambda cast, _made: write_rule(cast.by, cast.project, WORD).rule_id, None),
-    "correctingRules.update": (
+    "correcting-rules.create": (nothing, lambda cast, _made: write_rule(cast.by, cast.project, WORD).rule_id, None),
+    "correcting-rules.update": (
         Cast.rule,
         lambda cast, key: (
             change_rule(caller=cast.by, project=cast.project, rule_id=str(key), change=RuleChange(name=WORD)).rule_id
         ),
         "name",
     ),
-    "correctingRules.unregister": (
+    "correcting-rules.unregister": (
         Cast.rule,
         lambda cast, key: stop_rule(caller=cast.by, project=cast.project, rule_id=str(key)) and key,
         None,
     ),
-    "correctingQueue.dismiss": (
+    "correcting-queue.dismiss": (
         Cast.item,
         lambda cast, key: dismiss_item(caller=cast.by, project=cast.project, run_id=key, reason=WORD).run_id,
         "state reason",
     ),
-    "correctingQueue.reopen": (
+    "correcting-queue.reopen": (
         Cast.dismissed,
         lambda cast, key: reopen_item(caller=cast.by, project=cast.project, run_id=key).run_id,
         "state",

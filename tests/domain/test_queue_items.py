@@ -178,8 +178,8 @@ def test_dismissing_keeps_who_when_and_why(caller, other, project):
     assert reopened.closed_by == f"user:{other.id}"
     written = AuditEntry.objects.filter(target_kind="correcting-item").order_by("id")
     assert [(entry.action, entry.target_id, entry.by_id, entry.fields) for entry in written] == [
-        ("correctingQueue.dismiss", str(run.run_id), caller.id, "state reason"),
-        ("correctingQueue.reopen", str(run.run_id), other.id, "state"),
+        ("correcting-queue.dismiss", str(run.run_id), caller.id, "state reason"),
+        ("correcting-queue.reopen", str(run.run_id), other.id, "state"),
     ]
 
 

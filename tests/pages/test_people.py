@@ -74,7 +74,7 @@ def test_inviting_somebody(boss_client: Client, project: Project, htmx: bool):
     assert roles_of(person) == {str(project.id): "editor"}
     assert caller_of(person).reviewer_role == ReviewerRole.SENIOR
     assert Reviewer.objects.get().display_name == "Nora N."
-    assert told() == ["members.invite", "projectRoles.set", "reviewers.register", "members.welcome"]
+    assert told() == ["members.invite", "project-roles.set", "reviewers.register", "members.welcome"]
     assert root_of(response.content.decode()) == "welcome" if htmx else "<html" in response.content.decode()
 
 
@@ -123,7 +123,7 @@ def test_changing_what_somebody_may_do(boss_client: Client, project: Project, re
     assert roles_of(reviewer) == {str(more.id): "admin"}
     assert caller_of(reviewer).is_workspace_admin
     assert caller_of(reviewer).reviewer_role == ReviewerRole.SENIOR
-    assert sorted(told()) == ["members.update", "projectRoles.set", "projectRoles.set", "reviewers.register"]
+    assert sorted(told()) == ["members.update", "project-roles.set", "project-roles.set", "reviewers.register"]
 
 
 def test_saving_it_as_it_is_changes_nothing(boss_client: Client, project: Project, reviewer: Person):
@@ -203,7 +203,7 @@ def test_service_accounts(boss_client: Client, project: Project):
 
     assert boss_client.post(f"/people/services/{service.id}/", {f"role-{project.id}": ""})["Location"] == "/people/"
     assert not service.project_roles.exists()
-    assert told() == ["serviceAccounts.create", "projectRoles.set", "projectRoles.set"]
+    assert told() == ["service-accounts.create", "project-roles.set", "project-roles.set"]
 
 
 @pytest.mark.parametrize("htmx", [False, True], ids=["page", "htmx"])

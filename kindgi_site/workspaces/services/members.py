@@ -99,7 +99,7 @@ def set_role(*, caller: Caller, kind: PrincipalKind, principal_id: UUID, project
         ProjectRole.objects.filter(project=project, **owner).delete()
     else:
         set_project_role(project=project, principal=principal, role=role)
-    record_write(caller, "projectRoles.set", kind, principal_id, ["role"])
+    record_write(caller, "project-roles.set", kind, principal_id, ["role"])
 
 
 @transaction.atomic
@@ -111,7 +111,7 @@ def create_service(*, caller: Caller, name: str) -> ServiceAccount:
         words = _("There is a service account “%(name)s” already.") % {"name": name}
         raise InvalidError(Code.BAD_INPUT, words, field="name")
     service = ServiceAccount.objects.create(workspace_id=caller.workspace_id, name=name)
-    record_write(caller, "serviceAccounts.create", "service-account", service.id, ["name"])
+    record_write(caller, "service-accounts.create", "service-account", service.id, ["name"])
     return service
 
 
