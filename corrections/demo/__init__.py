@@ -10,8 +10,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from corrections.api.bodies import correction_draft, run_draft
-from corrections.drafts import AssertableBy, GroupDraft
+from corrections.drafts import AssertableBy, GroupDraft, RuleDraft, RuleWhen
+from corrections.marks import Party
 from corrections.models import CorrectorGroup
+from corrections.services.agents import set_owner
+from corrections.services.correcting_rules import create_rule
 from corrections.services.groups import create_group
 from corrections.services.recording import record_correction
 from corrections.services.runs import ingest_run
@@ -25,7 +28,7 @@ from kindgi_site.workspaces.services import people
 
 SLUG = "demo"
 PASSWORD = "demo"  # noqa: S105 - everybody may know it: it opens a demo only
-ADMIN = "admin"
+ADMIN, OWNER = "admin", "owen"
 ORDERS, CLAIMS = "orders.support", "claims.intake"
 SUPPORT_LEADS, CLAIMS_EXPERTS, CUSTOMERS = "Support leads", "Claims experts", "Customers' words"
 
@@ -64,6 +67,7 @@ def load() -> Workspace:
     for colleague in COLLEAGUES:
         _join(project, colleague)
     groups = _groups(admin, project)
+    _owned(admin, project)
     subjects = dict(_ingested(project))
     _record_all(workspace, subjects, groups)
     return workspace
@@ -118,6 +122,21 @@ def _groups(admin: Caller, project: Project) -> dict[str, CorrectorGroup]:
         ),
     )
     return {draft.name: create_group(caller=admin, draft=draft) for draft in drafts}
+
+
+def _owned(admin: Caller, project: Project) -> None:
+    """Owen owns the agents, and every claim is put before the claims experts."""
+    owen = caller_named(project.workspace, OWNER)
+    for agent_id in (ORDERS, CLAIMS):
+        set_owner(caller=admin, project_id=project.id, agent_id=agent_id, owner=Party(owen.kind, owen.id))
+    group = CorrectorGroup.objects.get(workspace=project.workspace, name=CLAIMS_EXPERTS)
+    rule = RuleDraft(name="Every finished claim", when=RuleWhen(agent_ids=(CLAIMS,)), group_id=str(group.id))
+    create_rule(caller=admin, project=project, draft=rule)
+
+
+def caller_named(workspace: Workspace, username: str) -> Caller:
+    """A colleague, as services know them."""
+    return _caller(workspace.people.get(username=username), workspace)
 
 
 def _ingested(project: Project) -> Iterator[tuple[str, str]]:

@@ -14,9 +14,9 @@ from corrections.queries.runs import runs_readable_by
 from corrections.rules.drafts import check_draft
 from corrections.services.recording import record_correction
 from corrections.views.panel import OpenRun
-from corrections.views.requests import PageRequest
 from kindgi_site.errors import InvalidError
 from kindgi_site.pages import render_page, wants_fragment
+from kindgi_site.workspaces.requests import PageRequest
 
 PAGE = "corrections/run_detail.html"
 PANEL = "corrections/_run_panel.html"

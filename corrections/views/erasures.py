@@ -17,10 +17,10 @@ from corrections.presenters.runs import run_head
 from corrections.queries.erasures import receipt_for, receipts_page, what_stands_of
 from corrections.queries.run_pages import Place, evidence_of, names_of
 from corrections.services import erasure as erasing
-from corrections.views.requests import PageRequest
 from kindgi_site.callers import Caller
 from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.permissions import check_workspace_admin
+from kindgi_site.workspaces.requests import PageRequest
 
 
 @require_safe

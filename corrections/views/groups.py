@@ -15,12 +15,12 @@ from corrections.presenters.groups import GroupShown, group_shown
 from corrections.queries.groups import group_not_found, group_readable_by, groups_for_page, principals_of
 from corrections.queries.run_pages import names_of, subjects_seen
 from corrections.services.groups import change_group, create_group, may_administer_group, retire_group
-from corrections.views.requests import PageRequest
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import ConflictError, InvalidError
 from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.permissions import check_workspace_admin
 from kindgi_site.workspaces.queries.projects import projects_readable_by
+from kindgi_site.workspaces.requests import PageRequest
 
 FORM_PAGE, FORM_PART = "corrections/group_form.html", "corrections/_group_form.html"
 

@@ -29,11 +29,11 @@ from corrections.queries.correction_pages import (
 from corrections.queries.corrections import correction_not_found
 from corrections.queries.run_pages import Place, names_of, subjects_seen
 from corrections.services import status
-from corrections.views.requests import PageRequest
 from corrections.vocabulary import LinkKind
 from kindgi_site.callers import Action, Caller, Role
 from kindgi_site.errors import DomainError, InvalidError
 from kindgi_site.pages import render_page, wants_fragment
+from kindgi_site.workspaces.requests import PageRequest
 
 LIST_PAGE, LIST_PART = "corrections/correction_list.html", "corrections/_correction_table.html"
 PAGE, PART = "corrections/correction_detail.html", "corrections/_correction_panel.html"

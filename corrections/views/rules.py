@@ -28,13 +28,13 @@ from corrections.queries.queue import live_groups_in
 from corrections.queries.run_pages import names_of, subjects_seen
 from corrections.rules.queue import checked_when, read_when
 from corrections.services.correcting_rules import change_rule, create_rule, stop_rule
-from corrections.views.requests import PageRequest
 from kindgi_site.callers import Action
 from kindgi_site.errors import InvalidError, NotFoundError
 from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.models import Project
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.queries.projects import projects_readable_by
+from kindgi_site.workspaces.requests import PageRequest
 
 FORM_PAGE, FORM_PART = "corrections/rule_form.html", "corrections/_rule_form.html"
 PREVIEW_PART, PREVIEW = "corrections/_rule_preview.html", "rule-preview"

@@ -24,9 +24,9 @@ from corrections.queries.runs import run_not_found, runs_readable_by
 from corrections.rules.calls import Call
 from corrections.rules.pointers import MISSING
 from corrections.views.panel import OpenRun
-from corrections.views.requests import PageRequest
 from kindgi_site.pages import render_page
 from kindgi_site.stored_json import JsonText
+from kindgi_site.workspaces.requests import PageRequest
 
 MAX_DIGITS = 6
 PARTS = ("input", "output", "context", "calls", "segments")

@@ -6,11 +6,12 @@ import pytest
 from django.core.management.base import CommandError
 
 from corrections.demo import PASSWORD
-from corrections.models import Correction, CorrectorGroup, Run, RunCopy
+from corrections.models import AgentOwner, CorrectingItem, Correction, CorrectorGroup, Run, RunCopy
 from kindgi_site.callers import Role
 from kindgi_site.workspaces.models import ApiKey, Person, ProjectRole, Reviewer, ServiceAccount, Workspace
 from tests.factories import PersonFactory, caller_behind
 from tests.wire import WireClient
+from testsets.models import LiveVersion, TestRun
 
 
 @pytest.fixture
@@ -171,3 +172,17 @@ def test_gives_nobody_rights_for_their_name(load):
 
     assert not Workspace.objects.exists()
     assert not Person.objects.get().is_superuser
+
+
+def test_an_owner_finds_what_was_graded_and_a_rule_its_queue(load):
+    load()
+
+    told = {run.subject_version: json.loads(run.summary.text)["outcomes"] for run in TestRun.objects.all()}
+    assert {version: counts["ungraded"] for version, counts in told.items()} == {"2.3.0": 0, "2.4.0": 0}
+    assert told["2.3.0"]["wrong"] > told["2.4.0"]["wrong"]
+    assert set(LiveVersion.objects.values_list("agent_id", "latest")) == {
+        ("orders.support", "2.3.0"),
+        ("claims.intake", "1.1.0"),
+    }
+    assert set(AgentOwner.objects.values_list("agent_id", flat=True)) == {"orders.support", "claims.intake"}
+    assert CorrectingItem.objects.filter(state="open").exists()

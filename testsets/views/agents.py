@@ -19,6 +19,7 @@ from kindgi_site.callers import Action
 from kindgi_site.errors import ConflictError, DomainError, InvalidError
 from kindgi_site.pages import render_page
 from kindgi_site.stored_json import JsonText
+from kindgi_site.workspaces.requests import PageRequest
 from testsets.forms import DraftCaseForm, LiveForm, PromoteForm, PublishForm
 from testsets.models import HandCase
 from testsets.presenters.cases import CaseShown, wire_row
@@ -34,7 +35,7 @@ from testsets.rules.versions import parse_set_version
 from testsets.services.building import MAX_CASES
 from testsets.services.freezing import default_set_name, freeze, frozen_case
 from testsets.services.hand_cases import add_hand_case, promote_run, remove_hand_case
-from testsets.views.requests import PageRequest, agent_set_at
+from testsets.views.requests import agent_set_at
 from testsets.views.sets import start_of
 
 PAGE_SIZE = 30

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from corrections.models import Correction
 from corrections.queries.run_pages import names_of
 from kindgi_site.callers import Action
+from kindgi_site.workspaces.requests import PageRequest
 from testsets.models import TestCase, TestSetVersion
 from testsets.presenters.cases import sayer_ids
 from testsets.presenters.flat import (
@@ -23,7 +24,7 @@ from testsets.presenters.flat import (
 )
 from testsets.queries.pages import corrections_for_download, in_batches, sayers_of
 from testsets.queries.sets import version_readable_by
-from testsets.views.requests import PageRequest, agent_set_at
+from testsets.views.requests import agent_set_at
 
 BATCH = 20
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}

@@ -11,13 +11,14 @@ from corrections.queries.run_pages import names_of
 from kindgi_site.callers import Action
 from kindgi_site.errors import ConflictError, ForbiddenError, InvalidError
 from kindgi_site.pages import render_page
+from kindgi_site.workspaces.requests import PageRequest
 from testsets.forms import LiveForm
 from testsets.presenters.live import change_shown, settled
 from testsets.queries.live import change_of, next_change
 from testsets.queries.pages import settled_between
 from testsets.services.live import change_live
 from testsets.views.agents import agent_page
-from testsets.views.requests import PageRequest, agent_set_at
+from testsets.views.requests import agent_set_at
 
 MOST_SETTLED = 200
 

@@ -1,18 +1,12 @@
-"""A request at a page of a workspace, and the agent that its address names."""
+"""The agent that a page's address names."""
 
 from uuid import UUID
 
-from kindgi_site.callers import Action, Caller
+from kindgi_site.callers import Action
 from kindgi_site.errors import Code, NotFoundError
 from kindgi_site.exact_json import is_storable
-from kindgi_site.pages import HtmxRequest
+from kindgi_site.workspaces.requests import PageRequest
 from testsets.queries.agent_sets import AgentSet, agent_set_for
-
-
-class PageRequest(HtmxRequest):
-    """Set by SignedInMiddleware."""
-
-    caller: Caller
 
 
 def agent_set_at(request: PageRequest, action: Action, project_id: UUID, agent_id: str) -> AgentSet:

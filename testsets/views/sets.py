@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from kindgi_site.callers import Action
 from kindgi_site.pages import render_page
+from kindgi_site.workspaces.requests import PageRequest
 from testsets.models import TestCase, TestSetVersion
 from testsets.presenters.cases import case_row, expected, experts_case, sayer_ids, sayers_shown
 from testsets.presenters.evidence import evidence_shown
@@ -27,7 +28,6 @@ from testsets.queries.pages import (
 from testsets.queries.sets import set_readable_by, version_readable_by
 from testsets.rules.cases import read_case
 from testsets.services.sets import reinstate_version, unregister_version
-from testsets.views.requests import PageRequest
 
 MOST_DIGITS = 6
 

@@ -12,6 +12,7 @@ from corrections.queries.run_pages import Place, names_of
 from corrections.vocabulary import SubjectKind
 from kindgi_site.callers import Action
 from kindgi_site.pages import render_page
+from kindgi_site.workspaces.requests import PageRequest
 from testsets.models import TestRun
 from testsets.presenters.cases import sayer_ids
 from testsets.presenters.live import settled
@@ -39,7 +40,6 @@ from testsets.queries.run_pages import (
 )
 from testsets.queries.test_runs import COMPLETED, TERMINAL, test_run_readable_by
 from testsets.services.test_runs import cancel_test_run
-from testsets.views.requests import PageRequest
 from testsets.views.sets import start_of
 
 MOST_SETTLED = 100

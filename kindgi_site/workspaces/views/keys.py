@@ -15,8 +15,8 @@ from kindgi_site.workspaces.forms.keys import KeyForm
 from kindgi_site.workspaces.permissions import check_workspace_admin
 from kindgi_site.workspaces.queries.members import names_in
 from kindgi_site.workspaces.queries.projects import projects_readable_by
+from kindgi_site.workspaces.requests import PageRequest
 from kindgi_site.workspaces.services.keys import mint_key, revoke_key_by_id
-from kindgi_site.workspaces.views.requests import PageRequest
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

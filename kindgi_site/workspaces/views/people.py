@@ -27,10 +27,10 @@ from kindgi_site.workspaces.queries.members import (
     services_of,
 )
 from kindgi_site.workspaces.queries.projects import projects_readable_by
+from kindgi_site.workspaces.requests import PageRequest
 from kindgi_site.workspaces.services import members
 from kindgi_site.workspaces.services.members import PrincipalKind
 from kindgi_site.workspaces.services.reviewers import register_reviewer, unregister_reviewer
-from kindgi_site.workspaces.views.requests import PageRequest
 
 FORM_PAGE, FORM_PART = "workspaces/person_form.html", "workspaces/_person_form.html"
 GET_OR_POST = ["GET", "HEAD", "POST"]

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils.translation import gettext as _
 
+import testsets.demo
 from corrections import demo
 from corrections.models import Run
 from corrections.vocabulary import RunStatus
@@ -38,6 +39,7 @@ class Command(OperatorCommand):
                 _("Everybody knows the demo's passwords. Set KINDGI_DEMO=1 (make demo does), or say --force.")
             )
         workspace = demo.load()
+        testsets.demo.load(workspace)
         key = _kept_key(workspace, options["key_file"])
         self.stdout.write(_block(workspace, key))
 
