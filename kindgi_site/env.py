@@ -1,14 +1,18 @@
 """Settings from the environment: read by type, and loud about a wrong value."""
 
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError, FileAwareEnv
 
 T = TypeVar("T")
+
+DATABASES = ("sqlite://", "postgres://", "postgresql://")
 
 _env: Env = FileAwareEnv(file_suffix="_FILE", eager=True)
 
@@ -17,6 +21,11 @@ def _read(name: str, kind: str, reader: Callable[[], T]) -> T:
     try:
         return reader()
     except (EnvError, ValueError, OSError) as problem:
+        file = os.environ.get(f"{name}_FILE")
+        if file and not os.access(file, os.R_OK):
+            raise ImproperlyConfigured(
+                f"{name}_FILE in the environment names no file that can be read. See .env.example."
+            ) from problem
         # The value itself may be a secret, so only the name and what was wanted are told.
         raise ImproperlyConfigured(f"{name} in the environment is not {kind}. See .env.example.") from problem
 
@@ -36,13 +45,38 @@ def env_int(name: str, default: int, *, minimum: int = 0) -> int:
     return value
 
 
-def env_list(name: str, default: list[str]) -> list[str]:
-    return _read(name, "a comma-separated list", lambda: [str(part).strip() for part in _env.list(name, default)])
+def env_list(name: str, default: list[str], *, minimum: int = 0) -> list[str]:
+    parts = _read(name, "a comma-separated list", lambda: [str(part).strip() for part in _env.list(name, default)])
+    values = [part for part in parts if part]
+    if len(values) < minimum:
+        raise ImproperlyConfigured(f"{name} in the environment must name at least one. See .env.example.")
+    return values
+
+
+def env_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    value = env_str(name, default).upper()
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} in the environment is not one of {', '.join(choices)}. See .env.example.")
+    return value
+
+
+def env_time_zone(name: str, default: str) -> str:
+    value = env_str(name, default)
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as problem:
+        raise ImproperlyConfigured(
+            f"{name} in the environment is not a time zone, e.g. Europe/Berlin. See .env.example."
+        ) from problem
+    return value
 
 
 def env_database(name: str, default: str) -> dict[str, object]:
     """Django's database settings for a URL, e.g. `postgresql://user@host/name` or `sqlite:///file`."""
-    return dict(_read(name, "a database address", lambda: _env.dj_db_url(name, default)))
+    kind = "a sqlite:/// or postgresql:// address"
+    if not env_str(name, default).startswith(DATABASES):
+        raise ImproperlyConfigured(f"{name} in the environment is not {kind}. See .env.example.")
+    return dict(_read(name, kind, lambda: _env.dj_db_url(name, default)))
 
 
 def env_secret(name: str, *, kept_in: Path | None) -> str:

@@ -5,7 +5,16 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
-from kindgi_site.env import env_bool, env_database, env_int, env_list, env_secret, env_str
+from kindgi_site.env import (
+    env_bool,
+    env_choice,
+    env_database,
+    env_int,
+    env_list,
+    env_secret,
+    env_str,
+    env_time_zone,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -15,7 +24,7 @@ DEBUG = env_bool("DEBUG", default=False)
 SECRET_KEY = env_secret("SECRET_KEY", kept_in=BASE_DIR / "var" / "secret_key" if DEBUG or DEMO else None)
 # The first seals cursors, all open them: put a new key in front to rotate.
 CURSOR_KEYS = env_list("CURSOR_KEYS", []) or [SECRET_KEY]
-ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"], minimum=1)
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [
@@ -107,7 +116,7 @@ LOGOUT_REDIRECT_URL = "login"
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
-TIME_ZONE = env_str("TIME_ZONE", "UTC")
+TIME_ZONE = env_time_zone("TIME_ZONE", "UTC")
 USE_I18N = True
 USE_TZ = True
 
@@ -178,7 +187,7 @@ JUDGE_API_KEY = env_str("JUDGE_API_KEY", "")
 JUDGE_TIMEOUT_SECONDS = env_int("JUDGE_TIMEOUT_SECONDS", 30, minimum=1)
 JUDGE_RETRIES = env_int("JUDGE_RETRIES", 2)
 
-LOG_LEVEL = env_str("LOG_LEVEL", "INFO")
+LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -1,7 +1,12 @@
 """The environment the site reads, and the file that tells people about it."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
@@ -13,3 +18,72 @@ def test_every_variable_of_the_settings_stands_in_the_example_and_no_other():
 
     assert read
     assert told == read | of_the_tests | {"SECRET_KEY_FILE"}
+
+
+def start_with(**variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"SECRET_KEY": "for-checks-only", "DATABASE_URL": "sqlite:///:memory:"} | variables
+    environment["DJANGO_SETTINGS_MODULE"] = "kindgi_site.settings"
+    command = [sys.executable, "manage.py", "check"]
+    return subprocess.run(command, cwd=PROJECT, env=environment, text=True, capture_output=True, check=False)  # noqa: S603
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("TIME_ZONE", "Mars/Base", "TIME_ZONE in the environment is not a time zone, e.g. Europe/Berlin."),
+        ("LOG_LEVEL", "LOUD", "LOG_LEVEL in the environment is not one of DEBUG, INFO, WARNING, ERROR."),
+        (
+            "DATABASE_URL",
+            "mysql://x/y",
+            "DATABASE_URL in the environment is not a sqlite:/// or postgresql:// address.",
+        ),
+        ("DATABASE_URL", "nonsense", "DATABASE_URL in the environment is not a sqlite:/// or postgresql:// address."),
+        ("ALLOWED_HOSTS", "", "ALLOWED_HOSTS in the environment must name at least one."),
+        ("ALLOWED_HOSTS", " , ", "ALLOWED_HOSTS in the environment must name at least one."),
+        ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY_FILE in the environment names no file that can be read."),
+    ],
+)
+def test_a_wrong_value_stops_the_start_with_one_sentence(name: str, value: str, sentence: str):
+    started = start_with(**{name: value})
+
+    assert started.returncode == 1
+    assert started.stderr == f"Not configured: {sentence} See .env.example.\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"TEST_JUDGE": "nonsense"}, "TEST_JUDGE names nothing that can be called: nonsense"),
+        (
+            {"TEST_JUDGE": "testsets.judges.nobody"},
+            "TEST_JUDGE names nothing that can be called: testsets.judges.nobody",
+        ),
+        (
+            {"TEST_JUDGE": "testsets.judges.ask_model"},
+            "TEST_JUDGE asks a model, so JUDGE_URL and JUDGE_MODEL must be set.",
+        ),
+        (
+            {"TEST_JUDGE": "testsets.judges.ask_model", "JUDGE_URL": "nonsense", "JUDGE_MODEL": "m"},
+            "JUDGE_URL is no http:// or https:// address.",
+        ),
+    ],
+)
+def test_a_judge_that_cannot_be_asked_stops_the_start(variables: dict[str, str], sentence: str):
+    started = start_with(**variables)
+
+    assert started.returncode == 1
+    assert sentence in started.stderr
+    assert "Traceback" not in started.stderr
+
+
+def test_an_empty_key_seals_no_cursor():
+    shown = subprocess.run(
+        [sys.executable, "-c", "from kindgi_site import settings; print(settings.CURSOR_KEYS)"],
+        cwd=PROJECT,
+        env=os.environ | {"SECRET_KEY": "the-secret", "DATABASE_URL": "sqlite:///:memory:", "CURSOR_KEYS": ", ,"},
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+
+    assert shown.stdout == "['the-secret']\n"
