@@ -21,6 +21,7 @@ from kindgi_site.api.schema import PAGING, refusals
 from kindgi_site.api.shapes import Always, ShownId, ShownTime, WireShape, page_of, schema_of
 from kindgi_site.callers import Caller, ReviewerRole
 from kindgi_site.errors import Code, InvalidError
+from kindgi_site.exact_json import is_storable
 
 
 class GroupScopeBody(Shape):
@@ -209,7 +210,7 @@ def _in_scope(groups: QuerySet[CorrectorGroup], request: Request) -> QuerySet[Co
     project_id = uuid_of(project)
     named = (bool(project), bool(agent))
     wanted = {"tenant": (False, False), "project": (True, False), "agent": (True, True)}
-    if wanted.get(kind) != named or (project and project_id is None):
+    if wanted.get(kind) != named or (project and project_id is None) or not is_storable(agent):
         raise InvalidError(
             Code.BAD_INPUT,
             "scopeKind is tenant alone, project with projectId, or agent with projectId and agentId.",

@@ -229,6 +229,7 @@ def test_the_list_of_exactly_one_scope(api_client, workspace, project):
         f"projectId={NOWHERE}",
         f"scopeKind=tenant&projectId={NOWHERE}",
         f"scopeKind=project&projectId={NOWHERE}&agentId=a",
+        f"scopeKind=agent&projectId={NOWHERE}&agentId=%00",
     ],
 )
 def test_a_scope_that_names_none(api_client, query):
