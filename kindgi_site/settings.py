@@ -194,5 +194,9 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"out": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"}},
     "root": {"handlers": ["out"], "level": LOG_LEVEL},
-    "loggers": {"django.request": {"level": "ERROR"}, "django.security.DisallowedHost": {"handlers": []}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"handlers": []},
+        "httpx": {"level": "WARNING"},  # else it tells of every request, on the standard output of `manage.py grade`
+    },
 }

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import sys
 from uuid import uuid4
 from xml.etree import ElementTree as ET
@@ -341,7 +342,8 @@ def remote(live_server, tmp_path, monkeypatch):
     return Grading(Loop(WireClient(key), project), Manage(), tmp_path, where)
 
 
-def test_over_http(remote):
+def test_over_http(remote, caplog):
+    caplog.set_level(logging.INFO, "root")
     remote.freeze(2)
     assert remote("1.0.0", RIGHT, WRONG)[0] == 1
 
@@ -352,6 +354,8 @@ def test_over_http(remote):
         ["Against version 1.0.0.", "           fixed  1", "           right  1", "     share right  100.0%"],
     )
     assert remote.reported().attrib["tests"] == "2"
+    # The log goes to standard output too: a line for each request would stand in the table's midst.
+    assert [record for record in caplog.records if record.name == "httpx"] == []
 
 
 def test_refusals_over_http(remote, live_server):
