@@ -1,6 +1,6 @@
 """Answers: shapes that say their fields once, for the renderer and for the OpenAPI document."""
 
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Self
 
 from drf_spectacular.utils import extend_schema_field
@@ -30,7 +30,7 @@ class WireShape(serializers.Serializer):  # type: ignore[type-arg]
                 answer[name] = value
         return answer
 
-    @property
+    @cached_property
     def _shown(self) -> list[tuple[str, Any]]:
         return list(self.fields.items())
 
