@@ -192,11 +192,15 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"out": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"}},
+    "handlers": {
+        "out": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"},
+        "nowhere": {"class": "logging.NullHandler"},
+    },
     "root": {"handlers": ["out"], "level": LOG_LEVEL},
     "loggers": {
         "django.request": {"level": "ERROR"},
-        "django.security.DisallowedHost": {"handlers": []},
+        # Whoever knocks with another name would fill the log with tracebacks.
+        "django.security.DisallowedHost": {"handlers": ["nowhere"], "propagate": False},
         "httpx": {"level": "WARNING"},  # else it tells of every request, on the standard output of `manage.py grade`
     },
 }

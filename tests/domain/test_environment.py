@@ -87,3 +87,25 @@ def test_an_empty_key_seals_no_cursor():
     )
 
     assert shown.stdout == "['the-secret']\n"
+
+
+def test_a_request_for_another_host_leaves_no_trace_in_the_log():
+    ask = (
+        "import django; django.setup(); from django.test import Client; "
+        "print(Client().get('/v1/runs', headers={'host': 'elsewhere.example'}).status_code)"
+    )
+    asked = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", ask],
+        cwd=PROJECT,
+        env=os.environ
+        | {
+            "SECRET_KEY": "for-checks-only",
+            "DATABASE_URL": "sqlite:///:memory:",
+            "DJANGO_SETTINGS_MODULE": "kindgi_site.settings",
+        },
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+
+    assert (asked.stdout, asked.stderr) == ("400\n", "")
