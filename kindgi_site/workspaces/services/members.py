@@ -123,5 +123,5 @@ def _check_not_last(caller: Caller, membership: Membership) -> None:
     others = Membership.objects.filter(workspace=caller.workspace_id, is_admin=True).exclude(pk=membership.pk)
     if membership.is_admin and not others.exists():
         raise ConflictError(
-            Code.VALIDATION_FAILED, _("The workspace needs an administrator: make somebody else one first.")
+            Code.INVALID_TRANSITION, _("The workspace needs an administrator: make somebody else one first.")
         )
