@@ -7,10 +7,11 @@ from django.db.models import QuerySet
 
 from corrections.models import Correction, Erasure, Run, RunCopy
 from corrections.queries.corrections import as_uuid
-from corrections.queries.run_pages import Place
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
 from kindgi_site.workspaces.permissions import check_workspace_admin
+
+PAGE_SIZE = 30
 
 
 def receipts_for(caller: Caller) -> QuerySet[Erasure]:
@@ -38,37 +39,6 @@ def receipt_for(caller: Caller, erasure_id: UUID) -> Erasure:
     if found is None:
         raise NotFoundError(Code.NOT_FOUND, "There is no such erasure.", id=str(erasure_id))
     return found
-
-
-PAGE_SIZE = 30
-
-
-@dataclass(frozen=True, slots=True)
-class ErasuresPage:
-    erasures: list[Erasure]
-    newer: Place | None
-    older: Place | None
-
-
-def receipts_page(caller: Caller, *, before: Place | None, after: Place | None) -> ErasuresPage:
-    """One page newest first: those older than `before`, else those just newer than `after`."""
-    receipts = receipts_for(caller)
-    if after is not None and before is None:
-        newer = receipts.filter(created_at__gte=after.created_at).exclude(created_at=after.created_at, id__lte=after.id)
-        found = list(newer.order_by("created_at", "id")[: PAGE_SIZE + 1])
-        shown = found[:PAGE_SIZE][::-1]
-        return ErasuresPage(shown, _place(shown[:1]) if len(found) > PAGE_SIZE else None, _place(shown[-1:]))
-    if before is not None:
-        receipts = receipts.filter(created_at__lte=before.created_at)
-        receipts = receipts.exclude(created_at=before.created_at, id__gte=before.id)
-    found = list(receipts[: PAGE_SIZE + 1])
-    shown = found[:PAGE_SIZE]
-    older = _place(shown[-1:]) if len(found) > PAGE_SIZE else None
-    return ErasuresPage(shown, _place(shown[:1]) if before else None, older)
-
-
-def _place(shown: list[Erasure]) -> Place | None:
-    return Place(shown[0].created_at, shown[0].id) if shown else None
 
 
 @dataclass(frozen=True, slots=True)

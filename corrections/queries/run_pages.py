@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.db.models import CharField, F, QuerySet, Value
@@ -22,76 +21,10 @@ RECENT = 200  # runs that forms take their suggestions from
 LONGEST_HISTORY = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run stands among runs newest first: what pages are cut by."""
-
-    created_at: datetime
-    id: UUID
-
-    @classmethod
-    def of(cls, run: Run) -> "Place":
-        return cls(run.created_at, run.id)
-
-    @classmethod
-    def read(cls, text: str) -> "Place | None":
-        """From `<milliseconds>_<id>`; None for anything else."""
-        moment, _underscore, name = text.partition("_")
-        key = as_uuid(name)
-        if key is None or not moment.isdecimal() or len(moment) > 14:
-            return None
-        return cls(datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=int(moment)), key)
-
-    def __str__(self) -> str:
-        return f"{round(self.created_at.timestamp() * 1000)}_{self.id}"
-
-
-@dataclass(frozen=True, slots=True)
-class RunsPage:
-    runs: list[Run]
-    newer: Place | None
-    older: Place | None
-
-
 def runs_for_list(caller: Caller) -> QuerySet[Run]:
     """Newest first, with their projects and the head of what came in."""
     head = Substr("content__input", 1, HEAD, output_field=CharField())
     return runs_readable_by(caller).select_related("project").annotate(input_head=head)
-
-
-def page_of(runs: QuerySet[Run], *, before: Place | None = None, after: Place | None = None) -> RunsPage:
-    """One page of runs ordered newest first: those older than `before`, else those just newer than `after`."""
-    if after is not None and before is None:
-        found = list(_newer(runs, after)[: PAGE_SIZE + 1])
-        shown = found[:PAGE_SIZE][::-1]
-        return RunsPage(shown, _first(shown) if len(found) > PAGE_SIZE else None, _last(shown))
-    found = list((_older(runs, before) if before else runs)[: PAGE_SIZE + 1])
-    shown = found[:PAGE_SIZE]
-    return RunsPage(shown, _first(shown) if before else None, _last(shown) if len(found) > PAGE_SIZE else None)
-
-
-def neighbours(runs: QuerySet[Run], run: Run) -> tuple[Run | None, Run | None]:
-    """(the next newer, the next older) of a run among runs that need not hold it."""
-    place = Place.of(run)
-    return _newer(runs, place).first(), _older(runs, place).first()
-
-
-def _older(runs: QuerySet[Run], place: Place) -> QuerySet[Run]:
-    # The second condition is what the index is walked by; the first says where the walk starts.
-    return runs.filter(created_at__lte=place.created_at).exclude(created_at=place.created_at, id__gte=place.id)
-
-
-def _newer(runs: QuerySet[Run], place: Place) -> QuerySet[Run]:
-    newer = runs.filter(created_at__gte=place.created_at).exclude(created_at=place.created_at, id__lte=place.id)
-    return newer.order_by("created_at", "id")
-
-
-def _first(runs: list[Run]) -> Place | None:
-    return Place.of(runs[0]) if runs else None
-
-
-def _last(runs: list[Run]) -> Place | None:
-    return Place.of(runs[-1]) if runs else None
 
 
 def live_corrections_of(caller: Caller, runs: Iterable[Run]) -> dict[UUID, list[Correction]]:

@@ -10,6 +10,8 @@ from django.db.models.functions import Coalesce
 
 from corrections.models import Run, RunContent
 from kindgi_site import clock
+from kindgi_site.callers import Caller
+from kindgi_site.workspaces.services.audit import entry_for, record_writes
 
 BATCH = 200
 
@@ -35,7 +37,14 @@ def purge_runs(*, before: datetime, workspace_id: UUID | None = None) -> Iterato
 @transaction.atomic
 def _purge_batch(runs: QuerySet[Run]) -> list[UUID]:
     """Holds the batch's rows, so that a correction being recorded is finished first and has its copy."""
-    ids = list(runs.select_for_update(of=("self",)).order_by("id").values_list("id", flat=True)[:BATCH])
+    held = runs.select_for_update(of=("self",)).order_by("id").values_list("id", "workspace", "run_id")
+    rows = list(held[:BATCH])
+    ids = [row_id for row_id, _workspace, _run_id in rows]
     RunContent.objects.filter(run__in=ids).update(input=None, output=None, context=None, calls=None, failure_message="")
     Run.objects.filter(id__in=ids).update(purged_at=clock.now())
+    record_writes([entry_for(_operator(workspace), "runs.purge", "run", run_id) for _id, workspace, run_id in rows])
     return ids
+
+
+def _operator(workspace_id: UUID) -> Caller:
+    return Caller(workspace_id=workspace_id, kind="service", id="operator", via="command")

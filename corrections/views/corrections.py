@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from corrections.forms import CorrectionForm, after_step
 from corrections.page_filters import RunPageFilter
-from corrections.queries.run_pages import neighbours
+from corrections.queries.pages import neighbours
 from corrections.queries.runs import runs_readable_by
 from corrections.rules.drafts import check_draft
 from corrections.services.recording import record_correction

@@ -14,8 +14,9 @@ from corrections.forms.erasures import ConfirmForm, SelectorForm
 from corrections.models import Erasure
 from corrections.presenters.erasures import erasure_shown
 from corrections.presenters.runs import run_head
-from corrections.queries.erasures import receipt_for, receipts_page, what_stands_of
-from corrections.queries.run_pages import Place, evidence_of, names_of
+from corrections.queries.erasures import PAGE_SIZE, receipt_for, receipts_for, what_stands_of
+from corrections.queries.pages import page_at
+from corrections.queries.run_pages import evidence_of, names_of
 from corrections.services import erasure as erasing
 from kindgi_site.callers import Caller
 from kindgi_site.pages import posted, render_page
@@ -25,11 +26,10 @@ from kindgi_site.workspaces.requests import PageRequest
 
 @require_safe
 def erasure_list(request: PageRequest) -> HttpResponse:
-    before, after = Place.read(request.GET.get("before", "")), Place.read(request.GET.get("after", ""))
-    page = receipts_page(request.caller, before=before, after=after)
-    names = names_of(erasure.requested_by_id for erasure in page.erasures)
+    page = page_at(request.GET, receipts_for(request.caller), PAGE_SIZE)
+    names = names_of(erasure.requested_by_id for erasure in page.rows)
     context = {
-        "rows": [erasure_shown(erasure, names) for erasure in page.erasures],
+        "rows": [erasure_shown(erasure, names) for erasure in page.rows],
         "newer": page.newer,
         "older": page.older,
     }

@@ -20,14 +20,15 @@ from corrections.permissions import may_decide_as_owner
 from corrections.presenters.corrections import CorrectionShown, shown, steps_shown
 from corrections.queries.correction_pages import (
     LONGEST_HISTORY,
+    PAGE_SIZE,
     correction_for_page,
     corrections_for_list,
-    page_of,
     steps_of,
     superseded_by_it,
 )
 from corrections.queries.corrections import correction_not_found
-from corrections.queries.run_pages import Place, names_of, subjects_seen
+from corrections.queries.pages import page_at
+from corrections.queries.run_pages import names_of, subjects_seen
 from corrections.services import status
 from corrections.vocabulary import LinkKind
 from kindgi_site.callers import Action, Caller, Role
@@ -154,10 +155,8 @@ def _take(caller: Caller, correction_id: str, form: StepForm) -> None:
 def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]) -> dict[str, Any]:
     caller = request.caller
     narrowed = CorrectionPageFilter(request.GET, corrections_for_list(caller))
-    page = page_of(
-        narrowed.qs, before=Place.read(request.GET.get("before", "")), after=Place.read(request.GET.get("after", ""))
-    )
-    names = names_of(correction.made_by_id for correction in page.corrections)
+    page = page_at(request.GET, narrowed.qs, PAGE_SIZE)
+    names = names_of(correction.made_by_id for correction in page.rows)
     # What was refused stays ticked, and so does everything when nothing could be done.
     chosen = set(request.POST.getlist("correction")) if form.is_bound and (refusals or not form.is_valid()) else set()
     rows: list[CorrectionShown] = [
@@ -168,7 +167,7 @@ def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]
             refusal=refusals.get(str(correction.id), ""),
             is_chosen=str(correction.id) in (refusals or chosen),
         )
-        for correction in page.corrections
+        for correction in page.rows
     ]
     subjects = subjects_seen(caller)
     return {

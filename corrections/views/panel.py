@@ -15,6 +15,7 @@ from corrections.models import Correction, CorrectorGroup
 from corrections.permissions import may_speak_for
 from corrections.presenters.answers import answer_shown, answer_words, ranked_lists
 from corrections.presenters.cards import LARGE_RESULT, gap_before, places
+from corrections.presenters.corrections import calls_of
 from corrections.presenters.history import history
 from corrections.presenters.runs import closed_reason, run_head
 from corrections.presenters.speech import conversation
@@ -31,9 +32,8 @@ from corrections.queries.run_pages import (
     own_correction,
     tools_seen,
 )
-from corrections.rules.calls import Call, calls_made, listed
+from corrections.rules.calls import Call, calls_made
 from corrections.rules.outputs import answer_of, items_of
-from corrections.vocabulary import SubjectKind
 from kindgi_site.callers import Action, Caller
 from kindgi_site.stored_json import JsonText
 
@@ -57,9 +57,9 @@ class OpenRun:
     @cached_property
     def calls(self) -> list[Call] | None:
         evidence = self.evidence
+        if evidence.copy:
+            return calls_of(evidence.copy)
         kind = evidence.source.subject_kind
-        if evidence.copy and kind == SubjectKind.FLOW and evidence.calls:
-            return list(listed(evidence.calls.value))  # with the failures, which the copy's context leaves out
         return calls_made(kind, _value(evidence.output), _value(evidence.context), _value(evidence.calls))
 
     @cached_property

@@ -11,11 +11,10 @@ from corrections.presenters.runs import run_head, run_row
 from corrections.presenters.speech import text_html
 from corrections.presenters.text import json_words
 from corrections.presenters.trees import tree_html
+from corrections.queries.pages import neighbours, page_at
 from corrections.queries.run_pages import (
-    Place,
+    PAGE_SIZE,
     live_corrections_of,
-    neighbours,
-    page_of,
     runs_for_list,
     subjects_seen,
     tools_seen,
@@ -36,14 +35,12 @@ PARTS = ("input", "output", "context", "calls", "segments")
 def run_list(request: PageRequest) -> HttpResponse:
     caller = request.caller
     narrowed = RunPageFilter(request.GET, runs_for_list(caller), caller=caller)
-    page = page_of(
-        narrowed.qs, before=Place.read(request.GET.get("before", "")), after=Place.read(request.GET.get("after", ""))
-    )
-    live = live_corrections_of(caller, page.runs)
+    page = page_at(request.GET, narrowed.qs, PAGE_SIZE)
+    live = live_corrections_of(caller, page.rows)
     subjects = subjects_seen(caller)
     context = {
         "filter": narrowed,
-        "rows": [run_row(run, live.get(run.run_id, []), caller.id) for run in page.runs],
+        "rows": [run_row(run, live.get(run.run_id, []), caller.id) for run in page.rows],
         "newer": page.newer,
         "older": page.older,
         "is_first_page": not (request.GET.get("before") or request.GET.get("after")),

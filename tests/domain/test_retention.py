@@ -16,6 +16,7 @@ from corrections.vocabulary import RunStatus, Verdict
 from kindgi_site import clock
 from kindgi_site.errors import ConflictError
 from kindgi_site.exact_json import JsonText
+from kindgi_site.workspaces.models import AuditEntry
 from tests.api.expect import assert_refused
 from tests.factories import ProjectFactory, RunFactory
 from tests.queueing import finish_run
@@ -161,3 +162,14 @@ def test_what_the_command_refuses(project, arguments, told, nothing_changes):
         call_command("purge_runs", *([f"{arguments[0]}={arguments[1]}", *arguments[2:]]))
 
     assert str(refused.value) == told
+
+
+def test_each_purged_run_is_on_record_once(project):
+    run = RunFactory(project=project, completed_at=days_ago(91))
+    RunFactory(project=project, completed_at=days_ago(1))
+
+    purge_older_than(90)
+    purge_older_than(90)
+
+    told = AuditEntry.objects.filter(action="runs.purge").values_list("workspace", "via", "target_id", "fields")
+    assert list(told) == [(project.workspace_id, "command", str(run.run_id), "")]

@@ -8,15 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corrections.models import Run
-from corrections.queries import run_pages
+from corrections.queries.pages import Page, Place, neighbours
+from corrections.queries.pages import page_of as sized_page_of
 from corrections.queries.run_pages import (
-    Place,
     corrections_of_run,
     evidence_of,
     live_corrections_of,
     names_of_makers,
-    neighbours,
-    page_of,
     runs_for_list,
     subjects_seen,
     tools_seen,
@@ -41,10 +39,13 @@ from tests.factories import (
 AT = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 
 
+def page_of(runs, **place) -> Page[Run]:
+    return sized_page_of(runs, size=2, **place)
+
+
 @pytest.fixture
-def seven(project, monkeypatch) -> list[Run]:
+def seven(project) -> list[Run]:
     """Seven runs, newest first, three of them of one moment; a page shows two."""
-    monkeypatch.setattr(run_pages, "PAGE_SIZE", 2)
     moments = [AT, AT, AT, *(AT - timedelta(milliseconds=n) for n in range(1, 5))]
     runs = [RunFactory(project=project, created_at=moment) for moment in moments]
     return sorted(runs, key=lambda run: (run.created_at, run.id), reverse=True)
@@ -60,9 +61,9 @@ def test_pages_to_the_older_end_and_back_show_every_run_once(caller, seven):
     while back[-1].newer:
         back.append(page_of(runs, after=back[-1].newer))
 
-    assert [page.runs for page in pages] == [seven[:2], seven[2:4], seven[4:6], seven[6:]]
+    assert [page.rows for page in pages] == [seven[:2], seven[2:4], seven[4:6], seven[6:]]
     assert [page.newer is None for page in pages] == [True, False, False, False]
-    assert [run for page in reversed(back) for run in page.runs] == seven
+    assert [run for page in reversed(back) for run in page.rows] == seven
 
 
 def test_a_new_run_moves_no_page(caller, project, seven):
@@ -70,18 +71,18 @@ def test_a_new_run_moves_no_page(caller, project, seven):
 
     RunFactory(project=project)
 
-    assert page_of(runs_for_list(caller), before=second).runs == seven[2:4]
+    assert page_of(runs_for_list(caller), before=second).rows == seven[2:4]
 
 
 def test_a_page_past_the_end_is_empty(caller, seven):
     page = page_of(runs_for_list(caller), before=Place.of(seven[-1]))
 
-    assert (page.runs, page.older) == ([], None)
+    assert (page.rows, page.older) == ([], None)
 
 
 def test_a_page_costs_one_statement_and_knows_the_first_words(caller, seven, django_assert_num_queries):
     with django_assert_num_queries(1):
-        shown = [(run.project.name, run.input_head) for run in page_of(runs_for_list(caller)).runs]
+        shown = [(run.project.name, run.input_head) for run in page_of(runs_for_list(caller)).rows]
 
     assert shown == [("Default", JsonText.of(INPUT).text)] * 2
 

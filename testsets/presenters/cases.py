@@ -14,7 +14,7 @@ from corrections.drafts import CorrectionDraft
 from corrections.presenters.history import maker_name
 from corrections.presenters.sentences import sentences
 from corrections.presenters.text import cut, first_words, plain, shortened_id
-from corrections.rules.weights import WEIGHT_WITHOUT_GROUP, ItemSum, read_item_sum
+from corrections.rules.weights import WEIGHT_WITHOUT_GROUP, ItemSum
 from corrections.vocabulary import Verdict
 from kindgi_site.exact_json import dumps
 from testsets.models import TestCase
@@ -179,7 +179,3 @@ def _weights(case: Case) -> dict[str, str]:
 
 def experts_case(case: Case, *, experts_only: bool) -> Case:
     return narrowed(case, GroupWeights.EXPERTS_ONLY if experts_only else GroupWeights.AS_RECORDED)
-
-
-def items_by_key(wire: Mapping[str, Any]) -> dict[str, ItemSum]:
-    return {item["key"]: read_item_sum(item) for item in wire["items"]}

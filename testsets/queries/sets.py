@@ -1,7 +1,6 @@
 """Test sets as callers may see them."""
 
 from typing import Any
-from uuid import UUID
 
 from django.db import connection
 from django.db.models import OuterRef, Q, QuerySet, Subquery
@@ -101,8 +100,3 @@ def cases_of(version: TestSetVersion) -> QuerySet[TestCase]:
 
 def set_not_found(name: str, version: str | None = None) -> NotFoundError:
     return NotFoundError(Code.TEST_SET_NOT_FOUND, "There is no such test set.", testSetId=name, version=version)
-
-
-def project_of_set(workspace_id: UUID, name: str) -> UUID | None:
-    """The project that an id belongs to, whoever asks; None when the id is free."""
-    return TestSet.objects.filter(workspace=workspace_id, name=name).values_list("project", flat=True).first()

@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from corrections.queries.corrections import as_uuid
-from corrections.queries.run_pages import Place, names_of
+from corrections.queries.pages import Place
+from corrections.queries.run_pages import names_of
 from corrections.vocabulary import SubjectKind
 from kindgi_site.callers import Action
 from kindgi_site.pages import render_page
