@@ -95,14 +95,18 @@ def parse(text: str) -> Any:
 
     Raises NotJsonError for anything that is not exactly one JSON value, TooDeepError beyond MAX_DEPTH.
     """
+    value = _decoded(text)
+    _check_depth(value)
+    return value
+
+
+def _decoded(text: str) -> Any:
     try:
-        value = _decoder.decode(text)
+        return _decoder.decode(text)
     except JSONDecodeError as problem:
         raise NotJsonError(str(problem)) from None
     except RecursionError:
         raise TooDeepError from None
-    _check_depth(value)
-    return value
 
 
 def parse_bytes(body: bytes) -> tuple[str, Any]:
@@ -232,8 +236,8 @@ class JsonText:
 
     @cached_property
     def value(self) -> Any:
-        """Numbers are `Number`."""
-        return parse(self.text)
+        """Numbers are `Number`. How deep it nests was asked at the door, by `parse`, and is not asked again."""
+        return _decoded(self.text)
 
     @cached_property
     def canonical(self) -> str:

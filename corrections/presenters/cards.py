@@ -9,12 +9,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from corrections.forms.marks import CardMark, DecisionMarks, MissingMark
-from corrections.presenters.text import cut, json_head, json_words, kind_words, plain
+from corrections.presenters.text import cut, is_longer, json_head, json_words, kind_words, plain
 from corrections.presenters.trees import tree_html, value_html
 from corrections.rules.calls import Call
 from corrections.rules.pointers import MISSING
 
 SHORT_RESULT = 80
+SUMMARY = 400  # as much of a result as its one line is cut from
 LARGE_RESULT = 2000  # a longer one comes when its fold is opened
 
 
@@ -70,14 +71,14 @@ def _card(call: Call, number: int, mark: CardMark, raw_url: str) -> Card:
     has_other = call.arguments is not MISSING and not isinstance(call.arguments, dict)
     words = "" if call.result is MISSING else _head(call.result)
     is_short = len(words) <= SHORT_RESULT and "\n" not in words
-    is_large = len(words) > LARGE_RESULT
+    is_large = is_longer(call.result, LARGE_RESULT)
     return Card(
         number=number,
         tool=plain(call.tool),
         arguments=[(plain(name), value_html(value, raw_url)) for name, value in by_name.items()],
         other_arguments=value_html(call.arguments, raw_url) if has_other else None,
         result=SafeString("") if is_large else _result(call.result, words, raw_url),
-        result_summary="" if is_short else cut(" ".join(words[:400].split()), 76),
+        result_summary="" if is_short else cut(" ".join(words[:SUMMARY].split()), 76),
         result_kind="" if is_short else kind_words(call.result),
         result_url=raw_url.replace("/raw/", "/parts/") if is_large else "",
         error=plain(call.error or ""),
@@ -87,7 +88,8 @@ def _card(call: Call, number: int, mark: CardMark, raw_url: str) -> Card:
 
 
 def _head(result: Any) -> str:
-    return plain(result[: LARGE_RESULT + 1]) if isinstance(result, str) else json_head(result, LARGE_RESULT)
+    """A text up to where it is too large to show at once; of JSON as much as a summary takes."""
+    return plain(result[: LARGE_RESULT + 1]) if isinstance(result, str) else json_head(result, SUMMARY)
 
 
 def _result(result: Any, words: str, raw_url: str) -> SafeString:

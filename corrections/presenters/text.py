@@ -87,6 +87,34 @@ def json_head(value: Any, most: int) -> str:
     return "".join(parts)
 
 
+def is_longer(value: Any, most: int) -> bool:
+    """Whether a text, or anything else as JSON, has more characters than `most`; reads no further than it must.
+
+    Escapes and brackets are not counted: it is asked to tell a screenful from a megabyte.
+    """
+    for length in _lengths(value):
+        most -= length
+        if most < 0:
+            return True
+    return False
+
+
+def _lengths(value: Any) -> Iterator[int]:
+    match value:
+        case str():
+            yield len(value)
+        case Number():
+            yield len(value.text)
+        case dict():
+            for key, part in value.items():
+                yield len(key) + len('"": , ')
+                yield from _lengths(part)
+        case list():
+            for part in value:
+                yield len(", ")
+                yield from _lengths(part)
+
+
 def _tokens(value: Any) -> Iterator[str]:
     match value:
         case dict():

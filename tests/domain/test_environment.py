@@ -110,3 +110,20 @@ def test_a_request_for_another_host_leaves_no_trace_in_the_log():
     )
 
     assert (asked.stdout, asked.stderr) == ("400\n", "")
+
+
+def test_a_serving_process_has_every_view_loaded_and_collects_seldom():
+    ask = (
+        "import gc, sys; import kindgi_site.wsgi; "
+        "print('corrections.views.runs' in sys.modules, gc.get_freeze_count() > 10_000, gc.get_threshold())"
+    )
+    asked = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-W", "ignore:No directory at:UserWarning", "-c", ask],
+        cwd=PROJECT,
+        env=os.environ | {"SECRET_KEY": "for-checks-only", "DATABASE_URL": "sqlite:///:memory:"},
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+
+    assert asked.stdout == "True True (50000, 20, 20)\n"

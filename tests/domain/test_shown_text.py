@@ -2,9 +2,9 @@
 
 import pytest
 
-from corrections.presenters.text import cut, first_words, json_head, json_words, plain, size_words
+from corrections.presenters.text import cut, first_words, is_longer, json_head, json_words, plain, size_words
 from corrections.presenters.trees import BLOB, WHOLE_TREE, tree_html, value_html
-from kindgi_site.exact_json import parse
+from kindgi_site.exact_json import Number, parse
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,28 @@ def test_the_head_of_json_is_read_no_further_than_asked():
     assert json_head(value, 100) == json_words(value)
     assert json_head(value, 8) == '{"a": [1.0'
     assert len(json_head(["x" * 10] * 1_000_000, 100)) < 130
+
+
+@pytest.mark.parametrize(
+    ("value", "longer"),
+    [
+        ("x" * 100, False),
+        ("x" * 101, True),
+        (["x" * 40] * 2, False),
+        (["x" * 40] * 3, True),
+        ({"k" * 90: "x" * 20}, True),
+        ([Number("1" * 60), Number("2" * 60)], True),
+        ([None, True, {}, []], False),
+    ],
+)
+def test_whether_something_is_longer_is_told_by_what_it_says(value, longer):
+    assert is_longer(value, 100) is longer
+
+
+def test_telling_whether_something_is_longer_reads_no_further_than_it_must():
+    class Watched(list):
+        def __iter__(self):
+            yield "x" * 101
+            raise AssertionError("read on")
+
+    assert is_longer(Watched(["x"]), 100)
