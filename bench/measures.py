@@ -1,7 +1,9 @@
 """The measurements. Each compares two cases in one run: absolute times say more of the machine than of the code."""
 
+import json
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -16,7 +18,7 @@ from corrections.models import Correction, Run, RunCopy
 from corrections.services.recording import record_correction
 from corrections.services.runs import ingest_run
 from corrections.vocabulary import RunStatus, Status, SubjectKind, Verdict
-from kindgi_site import clock
+from kindgi_site import clock, wsgi
 from kindgi_site.callers import Caller, Role
 from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Project, Workspace
@@ -29,6 +31,7 @@ USUAL = 25
 REPEATS = 15
 RECORDED = 300
 COPY_BYTES = 3 * 1024 * 1024
+CALLS = 400
 AT_ONCE = 5000
 
 
@@ -45,6 +48,7 @@ class Place:
         self.caller: Caller = caller_of_membership(person.memberships.select_related("person", "workspace").get())
         self._headers = {"Authorization": f"Bearer {key}"}
         self._client = Client(SERVER_NAME="localhost")
+        self._client.force_login(person)
 
     def get(self, path: str) -> Any:
         response = self._client.get(path, headers=self._headers)
@@ -66,6 +70,7 @@ class Place:
 
 
 def run(corrections: int) -> None:
+    wsgi.settle()  # as in a process that serves
     few, many = Place("few"), Place("many")
     fill(few, 1000)
     fill(many, corrections)
@@ -74,6 +79,7 @@ def run(corrections: int) -> None:
     the_list({1000: few, corrections: many})
     recording(few, many)
     reading(many)
+    opening(many)
 
 
 def fill(place: Place, count: int) -> None:
@@ -198,6 +204,27 @@ def reading(place: Place) -> None:
         for name, (place, path) in cases.items()
     ]
     table("Reading a correction", ("", "bytes", "ms", "statements"), rows)
+
+
+def opening(place: Place) -> None:
+    """The page of a run with one call, and of one with 400 calls and 3 MB."""
+    cases = {}
+    for name, count, rows in (("1 call", 1, 1), (f"{CALLS} calls, 3 MB", CALLS, 67)):
+        draft = replace(place.draft(), calls=JsonText(json.dumps([a_call(number, rows) for number in range(count)])))
+        run, _new = ingest_run(caller=place.caller, draft=draft)
+        cases[name] = (place, f"/runs/{run.run_id}/")
+    times = best_of(cases)
+    rows_shown = [
+        (name, f"{len(place.get(path).content):,}", f"{times[name]:.2f}", str(statements(place, path)))
+        for name, (place, path) in cases.items()
+    ]
+    table("Opening a run's page", ("", "bytes sent", "ms", "statements"), rows_shown)
+
+
+def a_call(number: int, rows: int) -> dict[str, Any]:
+    row = {"sku": "S-1", "text": "word " * 12, "stock": {"here": 1, "there": [1, 2, 3]}}
+    arguments = {"order_id": f"A-{number}", "reason": "because " * 5}
+    return {"toolId": f"tool_{number % 9}", "arguments": arguments, "result": {"rows": [row] * rows}}
 
 
 def large_json() -> str:
