@@ -128,7 +128,7 @@ def _cleared(workspace_id: UUID, run_ids: Sequence[UUID], at: Any) -> Counts:
     RunTool.objects.filter(run__in=runs).delete()
     counts.update(
         {
-            "runs": runs.filter(erased_at__isnull=True).update(segments=None, erased_at=at, updated_at=at),
+            "runs": runs.filter(erased_at__isnull=True).update(segments=None, erased_at=at),
             "copies": copies.update(**nothing, segments=None, called_tools=None, erased_at=at),
             "corrections": _clear_corrections(corrections, at),
             "queue": erase_items(workspace_id, run_ids),

@@ -59,8 +59,8 @@ def test_what_goes_and_what_stays(admin, caller, project):
     parts = (content.input, content.output, content.context, content.calls, content.failure_message)
     assert parts == (None, None, None, None, "")
     changed = {name for name, value in vars(row).items() if value != vars(row_before)[name]} - {"_state"}
-    assert changed == {"segments", "erased_at", "updated_at"}
-    assert (row.segments, row.erased_at, row.updated_at) == (None, at, at)
+    assert changed == {"segments", "erased_at"}
+    assert (row.segments, row.erased_at) == (None, at)
     assert not RunTool.objects.exists()
     assert [copy.input, copy.output, copy.context, copy.segments, copy.calls, copy.called_tools] == [None] * 6
     assert copy.erased_at == at
