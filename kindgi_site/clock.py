@@ -13,5 +13,5 @@ def milliseconds(moment: datetime) -> datetime:
 
 def wire_time(moment: datetime) -> str:
     """UTC ISO 8601 with milliseconds and Z (contract 4.4)."""
-    utc = moment.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+    # Not strftime: its %Y has no leading zeros for a year before 1000.
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
