@@ -88,6 +88,10 @@ class Caller:
         """`admin` on the workspace: a member key or one limited to a project never has it (2.3)."""
         return self.is_workspace_admin and not self.key_is_member and self.key_project_id is None
 
+    def holds(self, capability: str) -> bool:
+        """Whether the caller has a capability: by their key, or as an administrator of the workspace, who has all."""
+        return self.may_administer_workspace or capability in self.capabilities
+
     @property
     def readable_project_ids(self) -> frozenset[UUID] | None:
         """The projects whose rows the caller may read; None when that is the whole workspace."""

@@ -324,7 +324,7 @@ def _is_web_address(text: str) -> bool:
 
 
 def _check_fix_job(caller: Caller) -> None:
-    if caller.kind != "service" or FIX_JOB_CAPABILITY not in caller.capabilities:
+    if caller.kind != "service" or not caller.holds(FIX_JOB_CAPABILITY):
         raise ForbiddenError(
             Code.PERMISSION_DENIED,
             "Only a service's key with the capability corrections:fix-job may sort as the fix job.",

@@ -8,7 +8,7 @@ from corrections.vocabulary import SortedTo, Status
 from kindgi_site.workspaces.services.keys import store_key
 from tests.api.expect import assert_refused, nothing_stored
 from tests.api.records import fresh, record, sorting
-from tests.factories import ProjectFactory, person_with, service_with
+from tests.factories import ProjectFactory, ServiceAccountFactory, person_with, service_with
 from tests.life import LINKED, NOTED, REOPENED, correction_in
 from tests.wire import WireClient
 
@@ -69,6 +69,23 @@ def test_the_fix_job(workspace, project):
 
     after = fresh(before)
     assert answer == record(after, sortedTo="improve", sorted=sorting(after, kind="fix-job"))
+
+
+def test_a_service_that_administers_the_workspace_holds_the_capability(workspace, project):
+    """Decision 12; a key that is no admin's, or is limited to a project, is not one of an administrator."""
+    service = ServiceAccountFactory(workspace=workspace, is_workspace_admin=True)
+    key = store_key(workspace=workspace, principal=service, role="admin")[1]
+    before = correction_in(project, Status.OPEN)
+
+    answer = WireClient(key).post(path(before.id), {"to": "improve", "as": "fix-job"}).json()
+
+    after = fresh(before)
+    assert answer == record(after, sortedTo="improve", sorted=sorting(after, kind="fix-job"))
+    member = store_key(workspace=workspace, principal=service)[1]
+    limited = store_key(workspace=workspace, principal=service, role="admin", project=project)[1]
+    for text in (member, limited):
+        with nothing_stored():
+            assert WireClient(text).post(path(before.id), {"to": "owner", "as": "fix-job"}).status_code == 403
 
 
 def test_nobody_else_is_the_fix_job(api_client, workspace, project):

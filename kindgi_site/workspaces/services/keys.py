@@ -172,8 +172,7 @@ def _principal(caller: Caller, wanted: tuple[str, str]) -> Person | ServiceAccou
 
 
 def _check_capabilities(caller: Caller, wanted: Collection[str]) -> None:
-    held = CAPABILITIES if caller.may_administer_workspace else caller.capabilities
-    lacking = sorted(set(wanted) - held)
+    lacking = sorted(name for name in set(wanted) if name not in CAPABILITIES or not caller.holds(name))
     if lacking:
         reason = f"The caller does not hold the capability {lacking[0]}."
         raise ForbiddenError(
