@@ -1,8 +1,10 @@
 """From a bearer token to a Caller (contract 2.1)."""
 
+import logging
 import re
 from datetime import timedelta
 
+from django.db import DatabaseError
 from django.http import HttpRequest
 
 from kindgi_site import clock
@@ -12,6 +14,8 @@ from kindgi_site.errors import Code
 from kindgi_site.workspaces.models import ApiKey
 from kindgi_site.workspaces.queries.callers import caller_of_key, key_by_digest
 from kindgi_site.workspaces.services.keys import digest_of
+
+logger = logging.getLogger(__name__)
 
 _BEARER = re.compile(r"bearer +(\S.*)", re.IGNORECASE)
 # When a key was last used is kept to the quarter hour: reading must not mean writing.
@@ -35,6 +39,11 @@ def authenticate(request: HttpRequest) -> tuple[Caller, ApiKey]:
 
 
 def _record_use(key: ApiKey) -> None:
+    """A note for administrators: a database that is too busy to take it keeps nobody out."""
     now = clock.now()
-    if key.last_used_at is None or now - key.last_used_at > _USE_RECORDED_EVERY:
+    if key.last_used_at is not None and now - key.last_used_at <= _USE_RECORDED_EVERY:
+        return
+    try:
         ApiKey.objects.filter(id=key.id).update(last_used_at=now)
+    except DatabaseError as problem:
+        logger.warning("The use of API key %s was not written down: %s", key.id, type(problem).__name__)

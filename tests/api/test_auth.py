@@ -1,11 +1,14 @@
 """Contract 2.1, 2.4 and 2.5: who is let in, and a key that is limited to a project."""
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
+from django.db import connection
 
 from corrections.models import Run
 from kindgi_site import clock
@@ -109,6 +112,41 @@ def test_when_a_key_was_used_is_written_once_in_a_quarter_of_an_hour(api_client:
     ApiKey.objects.update(last_used_at=first - timedelta(minutes=16))
     api_client.get("/v1/runs")
     assert ApiKey.objects.get().last_used_at >= first
+
+
+@pytest.fixture
+def use_cannot_be_written(transactional_db: None) -> Iterator[None]:
+    """Another connection holds what writing down a key's use waits for; this one waits a tenth of a second."""
+    options = connection.get_connection_params()
+    other: Any
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA busy_timeout = 100")
+            other = sqlite3.connect(options["database"], isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+        else:
+            cursor.execute("SET lock_timeout = '100ms'")
+            known = ("dbname", "user", "password", "host", "port")
+            other = psycopg.connect(**{name: options[name] for name in known if name in options})
+            other.execute(f"LOCK TABLE {ApiKey._meta.db_table} IN EXCLUSIVE MODE")
+    try:
+        yield
+    finally:
+        other.close()
+        if connection.vendor == "postgresql":  # a pool keeps the connection as it is
+            with connection.cursor() as cursor:
+                cursor.execute("RESET lock_timeout")
+        connection.close()
+
+
+def test_a_use_that_cannot_be_written_down_stops_nobody(
+    api_client: WireClient, use_cannot_be_written: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    response = api_client.get("/v1/runs")
+
+    assert (response.status_code, response.json()) == (200, {"data": [], "hasMore": False})
+    assert ApiKey.objects.get().last_used_at is None
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 # ---- the workspace ----
