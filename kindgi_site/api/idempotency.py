@@ -5,6 +5,7 @@ stored answer and the end of the hold then commit together (decision 8).
 """
 
 import hashlib
+import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,10 +22,15 @@ from kindgi_site.clock import wire_time
 from kindgi_site.errors import Code, ConflictError, InvalidError
 from kindgi_site.keys import new_id
 from kindgi_site.workspaces.models import IdempotencyRecord
+from kindgi_site.workspaces.services.idempotency import FORGOTTEN_AT_ONCE, forget_expired
+
+logger = logging.getLogger(__name__)
 
 MAX_KEY = 255
 HOLD = timedelta(seconds=30)
 KEPT = timedelta(hours=24)
+_FORGETS_EVERY = timedelta(minutes=15)
+_forgot_at = clock.now()
 METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _BODILESS = frozenset({204, 205, 304})
 _ATTEMPTS = 5
@@ -55,7 +61,9 @@ def answered_once(request: HttpRequest, caller: Caller, body: bytes, work: Calla
         ) from None
     if stored is not None:
         return _replay(stored)
-    return _work_under_hold(scope, holder, work)
+    response = _work_under_hold(scope, holder, work)
+    _forget_now_and_then()
+    return response
 
 
 def _scope(request: HttpRequest, caller: Caller, key: str) -> str:
@@ -180,3 +188,16 @@ def _store(scope: str, holder: UUID, response: HttpResponse) -> None:
 
 def _release(scope: str, holder: UUID) -> None:
     IdempotencyRecord.objects.filter(scope=scope, holder=holder, status__isnull=True).delete()
+
+
+def _forget_now_and_then() -> None:
+    """An answer is kept for a day, not for ever. The request's own work is done: nothing here may fail it."""
+    global _forgot_at  # noqa: PLW0603 - one moment a process
+    if clock.now() - _forgot_at < _FORGETS_EVERY:
+        return
+    try:
+        if forget_expired() == FORGOTTEN_AT_ONCE:
+            return  # there is more, for the next request
+    except DatabaseError as problem:
+        logger.warning("Expired idempotent answers were not deleted: %s", type(problem).__name__)
+    _forgot_at = clock.now()

@@ -6,13 +6,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from corrections.models import Correction, Run
 from kindgi_site import clock
+from kindgi_site.api import idempotency
 from kindgi_site.callers import Role
 from kindgi_site.clock import wire_time
 from kindgi_site.workspaces.models import IdempotencyRecord, Person, Project, ProjectRole, Workspace
+from kindgi_site.workspaces.services import idempotency as services
 from kindgi_site.workspaces.services.keys import store_key
 from tests.api.probes import SECRET
 from tests.at_once import at_once
@@ -276,6 +278,77 @@ def test_the_hold_of_a_request_that_crashed_lapses(body: dict[str, int], api_cli
     assert first.status_code == 201
     assert_replayed(first, second)
     assert made() == 1
+
+
+def answered(number: int, **expired: float) -> None:
+    """So many stored answers to keys of their own, expired so long ago."""
+    workspace = Workspace.objects.get()
+    at = clock.now() - timedelta(**expired)
+    IdempotencyRecord.objects.bulk_create(
+        IdempotencyRecord(
+            scope=uuid4().hex,
+            workspace=workspace,
+            fingerprint="f",
+            holder=uuid4(),
+            status=201,
+            body=b"{}",
+            expires_at=at + timedelta(milliseconds=place),
+        )
+        for place in range(number)
+    )
+
+
+def test_what_expired_an_hour_ago_is_forgotten_once_in_a_quarter_of_an_hour(
+    api_client: WireClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idempotency, "_forgot_at", clock.now() - timedelta(minutes=16))
+    answered(2, hours=2)
+    answered(1, minutes=59)
+    answered(1, hours=-1)
+    kept = list(IdempotencyRecord.objects.filter(expires_at__gt=clock.now() - timedelta(hours=1)).order_by("scope"))
+
+    assert api_client.post(WORK).status_code == 201
+    assert IdempotencyRecord.objects.count() == 4
+    api_client.post(WORK, idempotency_key="k")
+    assert list(IdempotencyRecord.objects.filter(fingerprint="f").order_by("scope")) == kept
+
+    answered(1, hours=2)
+    api_client.post(WORK, idempotency_key="other")
+    assert IdempotencyRecord.objects.filter(expires_at__lt=clock.now() - timedelta(hours=2)).count() == 1
+
+
+def test_a_request_forgets_a_part_of_what_there_is_and_the_next_one_goes_on(
+    api_client: WireClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idempotency, "_forgot_at", clock.now() - timedelta(minutes=16))
+    answered(services.FORGOTTEN_AT_ONCE + 3, hours=2)
+    newest = list(IdempotencyRecord.objects.order_by("-expires_at")[:3])
+
+    api_client.post(WORK, idempotency_key="1")
+    assert list(IdempotencyRecord.objects.filter(fingerprint="f").order_by("-expires_at")) == newest
+    api_client.post(WORK, idempotency_key="2")
+    assert not IdempotencyRecord.objects.filter(fingerprint="f").exists()
+
+
+def test_a_request_whose_work_is_done_does_not_fail_for_what_cannot_be_forgotten(
+    api_client: WireClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(idempotency, "_forgot_at", clock.now() - timedelta(minutes=16))
+    answered(1, hours=2)
+
+    with connection.execute_wrapper(no_deleting):
+        first, second = (api_client.post(WORK, idempotency_key="k") for _ in range(2))
+
+    assert_replayed(first, second)
+    assert made() == 1
+    assert IdempotencyRecord.objects.count() == 2
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def no_deleting(execute: Any, sql: str, *rest: Any) -> Any:
+    if sql.startswith("DELETE"):
+        raise OperationalError("busy")
+    return execute(sql, *rest)
 
 
 # ---- secrets ----
