@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 MAX_DEPTH = 128
 
 _WHITE = " \t\n\r"
+_BRACKETS = re.compile(r"[\[{]+|[\]}]+")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -96,7 +97,7 @@ def parse(text: str) -> Any:
     Raises NotJsonError for anything that is not exactly one JSON value, TooDeepError beyond MAX_DEPTH.
     """
     value = _decoded(text)
-    _check_depth(value)
+    _check_depth(text, value)
     return value
 
 
@@ -118,19 +119,34 @@ def parse_bytes(body: bytes) -> tuple[str, Any]:
     return text, parse(text)
 
 
-def _check_depth(value: Any) -> None:
+def _check_depth(text: str, value: Any) -> None:
+    """Of all that is written, also below a repeated key, of which the value has the last only."""
     level = [value] if isinstance(value, dict | list) else []
-    depth = 0
+    depth = found = 0
     while level:
         depth += 1
         if depth > MAX_DEPTH:
             raise TooDeepError
+        found += len(level)
         level = [
             child
             for node in level
             for child in (node.values() if isinstance(node, dict) else node)
             if isinstance(child, dict | list)
         ]
+    # Most texts hold no more brackets than their value: then there is nowhere for more levels to be.
+    if text.count("[") + text.count("{") - found > MAX_DEPTH - depth:
+        _check_written_depth(text)
+
+
+def _check_written_depth(text: str) -> None:
+    without_escapes = text.replace("\\\\", "").replace('\\"', "")
+    outside_strings = "".join(without_escapes.split('"')[::2])
+    depth = 0
+    for brackets in _BRACKETS.findall(outside_strings):
+        depth += len(brackets) if brackets[0] in "[{" else -len(brackets)
+        if depth > MAX_DEPTH:
+            raise TooDeepError
 
 
 def members(text: str) -> dict[str, str]:

@@ -135,6 +135,7 @@ def test_128_levels_pass(body: bytes, api_client: WireClient) -> None:
         b"[" * 129 + b"]" * 129,
         b'{"a":' * 129 + b"0" + b"}" * 129,
         b"[" * 100_000 + b"]" * 100_000,
+        b'{"a":' + nest(128) + b',"a":1}',
     ],
 )
 @pytest.mark.parametrize(

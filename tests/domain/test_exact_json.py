@@ -39,6 +39,26 @@ def test_depth_is_the_deepest_branch_not_the_sum():
         parse(f"[[], {nested(128)}, []]")
 
 
+def hidden(levels: int, beside: str = "1") -> str:
+    """So many levels, all but the first below a key that comes again and so is the last to count."""
+    return f'{{"a":{nested(levels - 1)},"b":{beside},"a":1}}'
+
+
+@pytest.mark.parametrize("levels", [129, 500, 900])
+@pytest.mark.parametrize("beside", ["1", nested(127), '"]]]]"', '"\\\\\\"]]"'])
+def test_what_a_repeated_key_hides_is_no_deeper(levels, beside):
+    """It is kept as sent, and who reads the text must not be lost in it."""
+    parse(hidden(128, beside))
+
+    with pytest.raises(TooDeepError):
+        parse(hidden(levels, beside))
+
+
+@pytest.mark.parametrize("text", ['"' + "[" * 500 + '"', f'"{{\\"{"[" * 200}"', '"\\\\", ' + ", ".join(['"[{"'] * 200)])
+def test_brackets_in_a_text_are_no_levels(text):
+    parse(f"[{text}, {nested(127)}]")
+
+
 @pytest.mark.parametrize(
     "text",
     [
