@@ -7,11 +7,12 @@ from django.views.generic import RedirectView
 
 from kindgi_site.api.pipeline import UnknownRouteView
 from kindgi_site.api.urls import health
+from kindgi_site.workspaces.services.members import WELCOME_TOKENS
 
 _home = RedirectView.as_view(pattern_name="corrections:run_list")
 _login = auth_views.LoginView.as_view(redirect_authenticated_user=True)
 _welcome = auth_views.PasswordResetConfirmView.as_view(
-    template_name="registration/set_password.html", success_url=reverse_lazy("login")
+    template_name="registration/set_password.html", success_url=reverse_lazy("login"), token_generator=WELCOME_TOKENS
 )
 
 urlpatterns = [

@@ -20,6 +20,7 @@ from tests.factories import (
 )
 from tests.pages.conftest import HTMX, root_of, text_of
 
+NEW_PASSWORD = "a-pot-of-green-tea"
 HOSTILE = "<script>alert('x')</script>"
 
 
@@ -176,6 +177,39 @@ def test_a_link_for_somebody_who_cannot_sign_in(boss_client: Client, reviewer: P
 
     assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
     assert response.context["link"].startswith("http://testserver/welcome/")
+
+
+def test_a_link_sets_one_password(boss_client: Client, reviewer: Person):
+    link = boss_client.post(f"/people/{reviewer.id}/welcome/").context["link"]
+
+    set_password(link)
+
+    reviewer.refresh_from_db()
+    assert reviewer.check_password(NEW_PASSWORD)
+    assert Client().get(link).context["validlink"] is False
+
+
+@pytest.mark.parametrize("since", ["joined-another", "runs-the-site", "left"])
+def test_a_link_ends_once_its_person_is_not_only_ours(boss_client: Client, reviewer: Person, since: str):
+    link = boss_client.post(f"/people/{reviewer.id}/welcome/").context["link"]
+    if since == "joined-another":
+        MembershipFactory(person=reviewer)
+    elif since == "left":
+        reviewer.memberships.all().delete()
+    else:
+        Person.objects.filter(id=reviewer.id).update(is_staff=True)
+
+    set_password(link)
+
+    reviewer.refresh_from_db()
+    assert not reviewer.check_password(NEW_PASSWORD)
+
+
+def set_password(link: str) -> None:
+    """As a browser does: the link leads to an address without the token, and the form there is sent."""
+    browser = Client()
+    opened = browser.get(link, follow=True)
+    browser.post(opened.request["PATH_INFO"], {"new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD})
 
 
 @pytest.mark.parametrize("why", ["of-two-workspaces", "runs-the-site"])

@@ -3,7 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
-from django.contrib.auth.tokens import default_token_generator
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import transaction
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
@@ -18,6 +18,21 @@ from kindgi_site.workspaces.queries.projects import project_in_workspace
 from kindgi_site.workspaces.services.audit import record_write
 from kindgi_site.workspaces.services.keys import revoke_key
 from kindgi_site.workspaces.services.people import deactivate_reviewer, set_project_role
+
+
+class WelcomeTokens(PasswordResetTokenGenerator):
+    """Tokens that end with the first password, after three days, and once a person is not this workspace's alone.
+
+    Whoever minted a link could otherwise open with it what its person came to elsewhere in the meantime.
+    """
+
+    def _make_hash_value(self, user: Person, timestamp: int) -> str:
+        belongs = sorted(str(workspace_id) for workspace_id in user.memberships.values_list("workspace_id", flat=True))
+        runs_the_site = user.is_staff or user.is_superuser
+        return f"{super()._make_hash_value(user, timestamp)}{belongs}{runs_the_site}"
+
+
+WELCOME_TOKENS = WelcomeTokens()
 
 PrincipalKind = Literal["user", "service-account"]
 
@@ -51,7 +66,7 @@ def welcome_token(*, caller: Caller, person_id: UUID) -> tuple[str, str]:
             Code.PERMISSION_DENIED, _("This person’s password is set by whoever runs the site, not by a workspace.")
         )
     record_write(caller, "members.welcome", "person", person.id, ["password"])
-    return urlsafe_base64_encode(force_bytes(person.pk)), default_token_generator.make_token(person)
+    return urlsafe_base64_encode(force_bytes(person.pk)), WELCOME_TOKENS.make_token(person)
 
 
 @transaction.atomic
