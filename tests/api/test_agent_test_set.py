@@ -1,5 +1,7 @@
 """`GET …/test-set` and `GET …/test-set/cases`: the live set of an agent (contract 15)."""
 
+from urllib.parse import quote
+
 import pytest
 
 from corrections.vocabulary import SortedTo, Status
@@ -28,6 +30,26 @@ def test_an_agent_nobody_has_heard_of(loop, path):
     empty = {"caseCount": 0, "fromCorrections": 0, "byHand": 0, "incomplete": 0}
     assert loop.ask("GET", path) == {"projectId": str(loop.project.id), "agentId": "support"} | empty
     assert loop.ask("GET", f"{path}/cases") == {"data": [], "hasMore": False}
+
+
+@pytest.mark.parametrize("agent", ["team/support", "/support", "two\nlines", "ä b%2F"])
+def test_an_agents_id_may_hold_anything_percent_encoded(loop, agent):
+    """Clients leave nothing in a path unencoded (contract 20)."""
+    loop.agent, loop.base = agent, f"/v1/projects/{loop.project.id}/agents/{quote(agent, safe='')}"
+    case = loop.correct()
+
+    assert ids(loop, f"{loop.base}/test-set") == [case]
+    assert add(loop, f"{loop.base}/test-set")["subject"]["id"] == agent
+    assert loop.change("pin", "1.1.0")["agentId"] == agent
+    assert loop.ask("GET", f"{loop.base}/live")["version"] == "1.1.0"
+    assert loop.ask("GET", loop.base)["agentId"] == agent
+    loop.freeze()
+
+
+def test_a_stray_slash_is_no_part_of_an_agents_id(loop, path):
+    for address in (loop.base, path, f"{loop.base}/live-changes"):
+        response = loop.client.get(f"{address}/")
+        assert (response.status_code, response["Location"]) == (301, address)
 
 
 def test_counts(loop, path):

@@ -1,6 +1,7 @@
 """Addresses of /v1 for test sets."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
 from testsets.api.agent_sets import (
     AgentSetView,
@@ -36,16 +37,24 @@ from testsets.api.test_runs import (
 _SET = "test-sets/<str:test_set_id>"
 _VERSION = f"{_SET}/versions/<str:version>"
 
-_AGENT = "projects/<str:project_id>/agents/<str:agent_id>"
+
+class AgentIdConverter(StringConverter):
+    """An agent's id may hold anything; a slash that a client encoded comes decoded. One at the end is a stray one."""
+
+    regex = r"[\s\S]*[^/]"
+
+
+register_converter(AgentIdConverter, "agent_id")
+
+_AGENT = "projects/<str:project_id>/agents/<agent_id:agent_id>"
 _AGENT_SET = f"{_AGENT}/test-set"
 _RUN = "test-runs/<str:run_id>"
 
+# An agent's own address comes last: it would take those of its parts too.
 urlpatterns = [
-    path(_AGENT, AgentView.as_view(), name="agent"),
     path(f"{_AGENT}/owner", AgentOwnerView.as_view(), name="agent_owner"),
     path(f"{_AGENT}/live", LiveView.as_view(), name="agent_live"),
     path(f"{_AGENT}/live-changes", LiveChangesView.as_view(), name="agent_live_changes"),
-    path(_AGENT_SET, AgentSetView.as_view(), name="agent_set"),
     path(f"{_AGENT_SET}/cases", LiveCasesView.as_view(), name="agent_set_cases"),
     path(f"{_AGENT_SET}/cases/from-draft", DraftCaseView.as_view(), name="agent_set_draft"),
     path(f"{_AGENT_SET}/cases/from-run", PromoteRunView.as_view(), name="agent_set_promote"),
@@ -54,6 +63,8 @@ urlpatterns = [
         f"{_AGENT_SET}/cases/<str:case_id>/unregister", UnregisterCaseView.as_view(), name="agent_set_case_unregister"
     ),
     path(f"{_AGENT_SET}/freeze", FreezeView.as_view(), name="agent_set_freeze"),
+    path(_AGENT_SET, AgentSetView.as_view(), name="agent_set"),
+    path(_AGENT, AgentView.as_view(), name="agent"),
     path("test-runs", TestRunsView.as_view(), name="test_runs"),
     path(_RUN, TestRunView.as_view(), name="test_run"),
     path(f"{_RUN}/cases", TestRunCasesView.as_view(), name="test_run_cases"),
