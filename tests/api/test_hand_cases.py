@@ -295,13 +295,26 @@ def test_the_case_of_another_agent_or_project(loop, path, root_client):
 
 
 def test_a_corrections_case_is_the_corrections(loop, path):
-    correction = loop.correct()
+    """Also of a correction that is out of the set by now: its cases are in versions frozen before."""
+    inside, left, removed = loop.correct(), loop.correct(), loop.correct()
+    loop.ask("POST", f"/v1/corrections/{left}/status", {"status": "wont-fix"})
+    loop.ask("POST", f"/v1/corrections/{removed}/unregister")
     with nothing_stored():
-        for response in (
-            loop.client.patch(f"{path}/{correction}", {}),
-            loop.client.post(f"{path}/{correction}/unregister"),
-        ):
-            assert_refused(response, 409, "test-case-correction-owned", caseId=correction)
+        for correction in (inside, left, removed):
+            for response in (
+                loop.client.patch(f"{path}/{correction}", {}),
+                loop.client.post(f"{path}/{correction}/unregister"),
+            ):
+                assert_refused(response, 409, "test-case-correction-owned", caseId=correction)
+
+
+def test_the_correction_of_another_agent_or_project(loop, path, root_client):
+    other = Loop(root_client, ProjectFactory(workspace=loop.project.workspace))
+    billing = Loop(loop.client, loop.project, "billing")
+    corrections = [other.correct(), billing.correct()]
+    with nothing_stored():
+        for correction in corrections:
+            assert_refused(loop.client.patch(f"{path}/{correction}", {}), 404, "test-case-not-found", caseId=correction)
 
 
 def test_who_may_write(loop, path, viewer_client, foreign_client):

@@ -24,15 +24,16 @@ class AgentSet:
     project: Project
     agent_id: str
 
+    def every_correction(self) -> QuerySet[Correction]:
+        """Of the agent, those too that are out of the set or were taken back."""
+        return Correction.objects.filter(
+            project=self.project, subject_kind=SubjectKind.AGENT, subject_id=known_id(self.agent_id)
+        )
+
     def corrections(self) -> QuerySet[Correction]:
         """The live corrections in the set, newest corrected run first, without their copies."""
-        inside = Correction.objects.filter(
-            project=self.project,
-            subject_kind=SubjectKind.AGENT,
-            subject_id=known_id(self.agent_id),
-            unregistered_at__isnull=True,
-            copy__is_replay=False,
-            copy__erased_at__isnull=True,
+        inside = self.every_correction().filter(
+            unregistered_at__isnull=True, copy__is_replay=False, copy__erased_at__isnull=True
         )
         of_end_user = ~Q(participant_id="") | ~Q(participant_slot="")
         inside = inside.exclude(status=Status.WONT_FIX).exclude(of_end_user, sorted_to="")

@@ -114,7 +114,7 @@ def hand_case_in(agent_set: AgentSet, case_id: str, *, lock: bool = False) -> Ha
     """NotFoundError `test-case-not-found`; ConflictError when the id is a correction's."""
     key = as_uuid(case_id.removeprefix(CASE_PREFIX))
     if key is not None and not case_id.startswith(CASE_PREFIX):
-        if agent_set.corrections().filter(id=key).exists():
+        if agent_set.every_correction().filter(id=key).exists():
             raise ConflictError(
                 Code.TEST_CASE_CORRECTION_OWNED,
                 "This case comes from a correction: correct the run again to change it.",
