@@ -186,6 +186,8 @@ JUDGE_MODEL = env_str("JUDGE_MODEL", "")
 JUDGE_API_KEY = env_str("JUDGE_API_KEY", "")
 JUDGE_TIMEOUT_SECONDS = env_int("JUDGE_TIMEOUT_SECONDS", 30, minimum=1)
 JUDGE_RETRIES = env_int("JUDGE_RETRIES", 2)
+# For all answers of one request together; below the minute after which clients and proxies usually hang up.
+JUDGE_BUDGET_SECONDS = env_int("JUDGE_BUDGET_SECONDS", 50, minimum=1)
 
 LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING = {

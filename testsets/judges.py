@@ -1,12 +1,15 @@
 """A judge that asks a model behind an OpenAI-compatible endpoint; set TEST_JUDGE to use it, none is by default."""
 
 import json
+import random
+from time import monotonic, sleep, time
 from typing import Any
 
 import httpx
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.template.loader import get_template
+from django.utils.http import parse_http_date_safe
 from django.utils.safestring import mark_safe
 
 from corrections.vocabulary import Verdict
@@ -14,6 +17,7 @@ from kindgi_site import exact_json
 from testsets.rules.grading import AnswerVerdict, Question
 
 MAX_REASON = 4000
+FIRST_PAUSE_SECONDS = 0.5
 PROMPT = "testsets/judge_prompt.txt"
 
 
@@ -24,7 +28,8 @@ class JudgeError(Exception):
 def ask_model(question: Question, case_input: Any) -> AnswerVerdict:
     """Ask the model at JUDGE_URL; what it answers is a verdict with a reason.
 
-    Retries on connection failures, 429 and 5xx. Raises httpx.HTTPError or JudgeError when there is none in the end.
+    Retries on connection failures, 429 and 5xx, with pauses that grow or are as long as the endpoint says, and never
+    for longer than JUDGE_BUDGET_SECONDS in all. Raises httpx.HTTPError or JudgeError when there is none in the end.
     """
     if not settings.JUDGE_URL or not settings.JUDGE_MODEL:
         raise ImproperlyConfigured("TEST_JUDGE asks a model, so JUDGE_URL and JUDGE_MODEL must be set.")
@@ -34,7 +39,7 @@ def ask_model(question: Question, case_input: Any) -> AnswerVerdict:
         "messages": [{"role": "user", "content": prompt_for(question, case_input)}],
     }
     headers = {"Authorization": f"Bearer {settings.JUDGE_API_KEY}"} if settings.JUDGE_API_KEY else {}
-    with httpx.Client(timeout=settings.JUDGE_TIMEOUT_SECONDS, headers=headers) as client:
+    with httpx.Client(headers=headers) as client:
         return verdict_in(_answer(client, request))
 
 
@@ -68,18 +73,47 @@ def verdict_in(text: str) -> AnswerVerdict:
 
 
 def _answer(client: httpx.Client, request: dict[str, Any]) -> str:
-    for attempt in range(settings.JUDGE_RETRIES + 1):
-        is_last = attempt == settings.JUDGE_RETRIES
+    deadline = monotonic() + settings.JUDGE_BUDGET_SECONDS
+    attempt = 0
+    while True:
         try:
-            response = client.post(f"{settings.JUDGE_URL.rstrip('/')}/chat/completions", json=request)
-            response.raise_for_status()
-            return str(response.json()["choices"][0]["message"]["content"])
-        except httpx.HTTPStatusError as problem:
-            if is_last or not (problem.response.status_code == 429 or problem.response.status_code >= 500):
+            return _said_by(_asked(client, request, deadline - monotonic()))
+        except (httpx.HTTPStatusError, httpx.TransportError) as problem:
+            pause = _pause_after(problem, attempt)
+            if attempt == settings.JUDGE_RETRIES or pause is None or monotonic() + pause >= deadline:
                 raise
-        except httpx.TransportError:
-            if is_last:
-                raise
-        except (ValueError, KeyError, IndexError, TypeError):
-            raise JudgeError("The endpoint's answer is not one of a chat completion.") from None
-    raise JudgeError("The model was never asked.")  # pragma: no cover - the loop always returns or raises
+        sleep(pause)
+        attempt += 1
+
+
+def _asked(client: httpx.Client, request: dict[str, Any], seconds_left: float) -> httpx.Response:
+    timeout = min(settings.JUDGE_TIMEOUT_SECONDS, seconds_left)
+    response = client.post(f"{settings.JUDGE_URL.rstrip('/')}/chat/completions", json=request, timeout=timeout)
+    return response.raise_for_status()
+
+
+def _said_by(response: httpx.Response) -> str:
+    try:
+        return str(response.json()["choices"][0]["message"]["content"])
+    except (ValueError, KeyError, IndexError, TypeError):
+        raise JudgeError("The endpoint's answer is not one of a chat completion.") from None
+
+
+def _pause_after(problem: httpx.HTTPError, attempt: int) -> float | None:
+    """Seconds to wait before asking again; None where asking again is of no use."""
+    # Not all at the same moment: several answers are judged at once.
+    pause = random.uniform(0.5, 1) * FIRST_PAUSE_SECONDS * float(2**attempt)  # noqa: S311 - no secret
+    if not isinstance(problem, httpx.HTTPStatusError):
+        return pause
+    response = problem.response
+    if response.status_code != httpx.codes.TOO_MANY_REQUESTS and not response.is_server_error:
+        return None
+    return _wished_pause(response.headers.get("Retry-After", "")) or pause
+
+
+def _wished_pause(retry_after: str) -> float | None:
+    """Of `Retry-After`, which is seconds or a date; None when it says nothing that can be waited for."""
+    if retry_after.isascii() and retry_after.isdecimal():
+        return float(retry_after)
+    until = parse_http_date_safe(retry_after)
+    return None if until is None else max(0.0, until - time())

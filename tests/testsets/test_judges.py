@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -9,6 +10,7 @@ import httpx
 import pytest
 from django.conf import settings as site
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.http import http_date
 
 from corrections.vocabulary import Verdict
 from kindgi_site import exact_json
@@ -31,7 +33,10 @@ def saying(verdict, reason="Because."):
 
 
 class Endpoint:
-    """Answers what it was told to, one after the other and the last for ever; `asked` is what it was asked."""
+    """Answers what it was told to, one after the other and the last for ever; `asked` is what it was asked.
+
+    An answer is a status, a body, and headers if it has any.
+    """
 
     def __init__(self):
         self.answers, self.asked = [saying("right")], []
@@ -42,9 +47,11 @@ class Endpoint:
         self.asked.append((handler.path, handler.headers.get("Authorization"), json.loads(body)))
         if self.hold is not None:
             self.hold.wait(timeout=30)
-        status, answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        status, answer, *headers = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         sent = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         handler.send_response(status)
+        for name, value in (header for each in headers for header in each.items()):
+            handler.send_header(name, value)
         handler.send_header("Content-Length", str(len(sent)))
         handler.end_headers()
         handler.wfile.write(sent)
@@ -80,8 +87,16 @@ def endpoint(settings, monkeypatch):
     with served(made) as url:
         settings.TEST_JUDGE = "testsets.judges.ask_model"
         settings.JUDGE_URL, settings.JUDGE_MODEL, settings.JUDGE_API_KEY = url, "small", "judge-key"
-        settings.JUDGE_RETRIES, settings.JUDGE_TIMEOUT_SECONDS = 2, 5
+        settings.JUDGE_RETRIES, settings.JUDGE_TIMEOUT_SECONDS, settings.JUDGE_BUDGET_SECONDS = 2, 5, 60
         yield made
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch):
+    """Nobody waits in tests: what would have been waited for, in seconds."""
+    waited = []
+    monkeypatch.setattr("testsets.judges.sleep", waited.append)
+    return waited
 
 
 def test_none_is_configured_by_default():
@@ -126,6 +141,71 @@ def test_asks_again_when_the_endpoint_is_busy(endpoint, status):
     assert len(endpoint.asked) == 3
 
 
+def test_waits_longer_before_each_further_try(endpoint, settings, pauses):
+    settings.JUDGE_RETRIES = 4
+    endpoint.answers = [(503, {})]
+    with pytest.raises(httpx.HTTPStatusError):
+        ask_model(QUESTION, None)
+
+    assert len(endpoint.asked) == 5
+    longest = [0.5, 1, 2, 4]
+    assert [most / 2 <= pause <= most for pause, most in zip(pauses, longest, strict=True)] == [True] * 4
+
+
+def test_clients_do_not_all_come_back_at_one_moment(endpoint, pauses):
+    endpoint.answers = [(503, {})]
+    for _ in range(5):
+        with pytest.raises(httpx.HTTPStatusError):
+            ask_model(QUESTION, None)
+
+    assert len(set(pauses[::2])) > 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_waits_as_long_as_the_endpoint_says(endpoint, pauses, status):
+    endpoint.answers = [(status, {}, {"Retry-After": "7"}), saying("right")]
+
+    assert ask_model(QUESTION, None).verdict == Verdict.RIGHT
+    assert pauses == [7]
+
+
+def test_the_endpoint_may_say_until_when_to_wait(endpoint, pauses):
+    endpoint.answers = [(429, {}, {"Retry-After": http_date(time.time() + 20)}), saying("right")]
+
+    assert ask_model(QUESTION, None).verdict == Verdict.RIGHT
+    assert 15 < pauses[0] <= 20
+
+
+@pytest.mark.parametrize("said", ["", "soon", "-3", "0", "1e9", "Thu, 01 Jan 1970 00:00:00 GMT"])
+def test_a_time_to_wait_that_is_none_is_passed_over(endpoint, pauses, said):
+    endpoint.answers = [(429, {}, {"Retry-After": said}), saying("right")]
+
+    assert ask_model(QUESTION, None).verdict == Verdict.RIGHT
+    assert 0.25 <= pauses[0] <= 0.5
+
+
+@pytest.mark.parametrize("said", ["6", "9" * 400])
+def test_never_waits_beyond_the_time_there_is(endpoint, settings, pauses, said):
+    """To ask again too early would be refused again: it gives up at once."""
+    settings.JUDGE_BUDGET_SECONDS = 5
+    endpoint.answers = [(429, {}, {"Retry-After": said}), saying("right")]
+    with pytest.raises(httpx.HTTPStatusError):
+        ask_model(QUESTION, None)
+
+    assert (len(endpoint.asked), pauses) == (1, [])
+
+
+def test_no_try_takes_longer_than_the_time_there_is(endpoint, settings):
+    settings.JUDGE_BUDGET_SECONDS, settings.JUDGE_TIMEOUT_SECONDS = 0.2, 30
+    endpoint.hold = threading.Event()
+    try:
+        with pytest.raises(httpx.TimeoutException):
+            ask_model(QUESTION, None)
+    finally:
+        endpoint.hold.set()
+    assert len(endpoint.asked) == 1
+
+
 def test_gives_up_after_so_many_retries(endpoint):
     endpoint.answers = [(503, {})]
     with pytest.raises(httpx.HTTPStatusError):
@@ -152,10 +232,11 @@ def test_a_slow_endpoint_is_left_and_asked_again(endpoint, settings):
     assert len(endpoint.asked) == 2
 
 
-def test_nobody_there(endpoint, settings):
+def test_nobody_there(endpoint, settings, pauses):
     settings.JUDGE_URL = "http://127.0.0.1:9/v1"
     with pytest.raises(httpx.ConnectError):
         ask_model(QUESTION, None)
+    assert len(pauses) == 2
 
 
 @pytest.mark.parametrize(
