@@ -35,16 +35,23 @@ METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _BODILESS = frozenset({204, 205, 304})
 _ATTEMPTS = 5
 
+Prepare = Callable[[Callable[[], None]], None]
 
-def answered_once(request: HttpRequest, caller: Caller, body: bytes, work: Callable[[], HttpResponse]) -> HttpResponse:
+
+def answered_once(
+    request: HttpRequest, caller: Caller, body: bytes, prepare: Prepare, work: Callable[[], HttpResponse]
+) -> HttpResponse:
     """The answer of `work`, or the stored answer of the request that came first with this key.
 
-    `work` runs in a transaction here; what it raises rolls back and releases the key. A response
-    with a true `is_secret` is stored without its body. Refuses with `idempotency-key-…` conflicts,
-    `bad-input` for a key that is too long, or 503 when the store cannot be read, before anything ran.
+    `prepare` comes first, outside any transaction, for what may take long; it is given a function to
+    call every ten seconds or so, which keeps the key held. `work` runs in a transaction here; what
+    either raises rolls back and releases the key. A response with a true `is_secret` is stored
+    without its body. Refuses with `idempotency-key-…` conflicts, `bad-input` for a key that is too
+    long, or 503 when the store cannot be read, before anything ran.
     """
     key = request.headers.get("Idempotency-Key", "")
     if request.method not in METHODS or not key:
+        prepare(lambda: None)
         return work()
     if len(key) > MAX_KEY:
         raise InvalidError(Code.BAD_INPUT, f"An Idempotency-Key has at most {MAX_KEY} characters.")
@@ -61,7 +68,7 @@ def answered_once(request: HttpRequest, caller: Caller, body: bytes, work: Calla
         ) from None
     if stored is not None:
         return _replay(stored)
-    response = _work_under_hold(scope, holder, work)
+    response = _work_under_hold(scope, holder, prepare, work)
     _forget_now_and_then()
     return response
 
@@ -154,8 +161,9 @@ def _replay(record: IdempotencyRecord) -> HttpResponse:
     return response
 
 
-def _work_under_hold(scope: str, holder: UUID, work: Callable[[], HttpResponse]) -> HttpResponse:
+def _work_under_hold(scope: str, holder: UUID, prepare: Prepare, work: Callable[[], HttpResponse]) -> HttpResponse:
     try:
+        prepare(lambda: _renew(scope, holder))
         with transaction.atomic():
             response = work()
             if response.status_code < 400:
@@ -168,6 +176,13 @@ def _work_under_hold(scope: str, holder: UUID, work: Callable[[], HttpResponse])
     if response.status_code >= 400:
         _release(scope, holder)
     return response
+
+
+def _renew(scope: str, holder: UUID) -> None:
+    """Another thirty seconds. A hold that lapsed and went to a retry is the retry's."""
+    held = IdempotencyRecord.objects.filter(scope=scope, holder=holder, status__isnull=True)
+    if not held.update(expires_at=clock.now() + HOLD):
+        raise _in_flight()
 
 
 def _store(scope: str, holder: UUID, response: HttpResponse) -> None:

@@ -4,6 +4,7 @@ Stages 1 to 3 (request id, body limit, no-store) are middleware, since they hold
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -54,7 +55,13 @@ class V1View(APIView):
         self._check_key_project(request)  # 7
         self._open_cursor(request)  # 8
         count_request(self.workspace)  # 9
-        return answered_once(request, self.caller, self.document.raw, self._route)  # 10
+        return answered_once(request, self.caller, self.document.raw, self._prepare, self._route)  # 10
+
+    def _prepare(self, keep_hold: Callable[[], None]) -> None:
+        """A route with a `before_post` does there what must not be waited for in a transaction."""
+        prepare = getattr(self, f"before_{(self.request.method or '').lower()}", None)
+        if prepare is not None:
+            prepare(keep_hold, *self.args, **self.kwargs)
 
     def _route(self) -> HttpResponse:
         method = (self.request.method or "").lower()

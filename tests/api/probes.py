@@ -1,6 +1,8 @@
 """Routes that do what no real one does: fail in the middle, keep a secret, wait. The pipeline is the real one."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
@@ -79,6 +81,27 @@ class HoldView(_Probe):
         return Response({"status": record.status, "held": (record.expires_at - record.created_at).total_seconds()})
 
 
+class PreparedView(_Probe):
+    """Prepares its work and tells how: in a transaction or not, and how long the hold lasts once it was kept up.
+
+    `X-Prepare` has it fail there, or lose its hold to a retry.
+    """
+
+    def before_post(self, keep_hold: Callable[[], None]) -> None:
+        self.in_transaction = connection.in_atomic_block
+        how = self.request.headers.get("X-Prepare")
+        soon = clock.now() + timedelta(seconds=1)
+        IdempotencyRecord.objects.update(expires_at=soon, **({"holder": new_id()} if how == "lose" else {}))
+        keep_hold()
+        if how == "fail":
+            raise RuntimeError(SECRET)
+
+    def post(self, request: Request) -> Response:
+        self.make_project()
+        held = [(record.expires_at - clock.now()).total_seconds() > 25 for record in IdempotencyRecord.objects.all()]
+        return Response({"prepared": self.in_transaction, "worked": connection.in_atomic_block, "held": held})
+
+
 class OvertakenView(_Probe):
     """Sent with `X-First`, its hold lapses while it works, and a retry on another connection comes in between."""
 
@@ -136,6 +159,7 @@ urlpatterns = [
     path("v1/probe/fail", FailView.as_view()),
     path("v1/probe/refuse", RefuseView.as_view()),
     path("v1/probe/hold", HoldView.as_view()),
+    path("v1/probe/prepared", PreparedView.as_view()),
     path("v1/probe/overtaken", OvertakenView.as_view()),
     path("v1/probe/cut-off", CutOffView.as_view()),
     path("v1/probe/wait", WaitView.as_view()),

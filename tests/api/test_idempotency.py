@@ -215,6 +215,42 @@ def test_work_that_fails_is_undone_and_may_be_tried_again(api_client: WireClient
     assert made() == 1
 
 
+# ---- what a route prepares ----
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_route_prepares_is_under_the_hold_but_in_no_transaction(api_client: WireClient) -> None:
+    keyed = api_client.post("/v1/probe/prepared", idempotency_key="k")
+    plain = api_client.post("/v1/probe/prepared")
+
+    assert keyed.json() == {"prepared": False, "worked": True, "held": [True]}
+    assert plain.json()["prepared"] is False
+    assert_replayed(keyed, api_client.post("/v1/probe/prepared", idempotency_key="k"))
+    assert made() == 2
+
+
+def test_only_its_own_method_is_prepared_for(api_client: WireClient, refusal: Refusal) -> None:
+    response = api_client.put("/v1/probe/prepared", idempotency_key="k")
+
+    assert (response.status_code, response.json()) == (404, refusal(response, "route-not-found"))
+
+
+def test_a_preparation_that_fails_releases_the_key(api_client: WireClient, refusal: Refusal) -> None:
+    failed = api_client.post("/v1/probe/prepared", idempotency_key="k", x_prepare="fail")
+
+    assert (failed.status_code, failed.json()) == (500, refusal(failed, "internal-server-error"))
+    assert made() == 0
+    assert not IdempotencyRecord.objects.exists()
+
+
+def test_a_hold_that_a_retry_took_over_is_not_kept_up(api_client: WireClient, refusal: Refusal) -> None:
+    lost = api_client.post("/v1/probe/prepared", idempotency_key="k", x_prepare="lose")
+
+    assert (lost.status_code, lost.json()) == (409, refusal(lost, "idempotency-key-in-flight"))
+    assert made() == 0
+    assert IdempotencyRecord.objects.get().status is None
+
+
 # ---- time ----
 
 
