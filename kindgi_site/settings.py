@@ -186,6 +186,7 @@ JUDGE_MODEL = env_str("JUDGE_MODEL", "")
 JUDGE_API_KEY = env_str("JUDGE_API_KEY", "")
 JUDGE_TIMEOUT_SECONDS = env_int("JUDGE_TIMEOUT_SECONDS", 30, minimum=1)
 JUDGE_RETRIES = env_int("JUDGE_RETRIES", 2)
+JUDGE_AT_ONCE = env_int("JUDGE_AT_ONCE", 4, minimum=1)
 # For all answers of one request together; below the minute after which clients and proxies usually hang up.
 JUDGE_BUDGET_SECONDS = env_int("JUDGE_BUDGET_SECONDS", 50, minimum=1)
 

@@ -51,7 +51,7 @@ def _grade(owen: Caller, test_set: TestSet, version: str, cases: list[TestCase],
     )
     run = start_test_run(caller=owen, set_name=test_set.name, draft=draft)
     outputs = [_output(case, is_mended=case in mended) for case in cases]
-    submit_outputs(caller=owen, run_id=run.id, outputs=outputs)
+    submit_outputs(caller=owen, run_id=run.id, outputs=outputs, verdicts={})
 
 
 def _output(case: TestCase, *, is_mended: bool) -> OutputDraft:

@@ -14,9 +14,16 @@ from kindgi_site.api.rendering import wire_bytes
 from kindgi_site.callers import Caller
 from kindgi_site.errors import DomainError
 from testsets.api.test_runs import outputs_said, record, run_said, with_result
+from testsets.drafts import OutputDraft
 from testsets.filters import TestRunFilter
 from testsets.queries.test_runs import test_run_readable_by, test_runs_readable_by
-from testsets.services.test_runs import cancel_test_run, complete_test_run, start_test_run, submit_outputs
+from testsets.services.test_runs import (
+    cancel_test_run,
+    complete_test_run,
+    judge_outputs,
+    start_test_run,
+    submit_outputs,
+)
 
 Wire = dict[str, Any]
 
@@ -60,9 +67,11 @@ class LocalGrader:
 
     def submit(self, run_id: str, entries: Sequence[bytes]) -> str:
         document = read_document(b'{"outputs":[' + b",".join(entries) + b"]}")
-        run, _accepted = _told(
-            lambda: submit_outputs(caller=self.caller, run_id=UUID(run_id), outputs=outputs_said(document))
-        )
+        return _told(lambda: self._submitted(UUID(run_id), outputs_said(document)))
+
+    def _submitted(self, run_id: UUID, outputs: Sequence[OutputDraft]) -> str:
+        verdicts = judge_outputs(caller=self.caller, run_id=run_id, outputs=outputs)
+        run, _accepted = submit_outputs(caller=self.caller, run_id=run_id, outputs=outputs, verdicts=verdicts)
         return str(run.status)
 
     def complete(self, run_id: str) -> None:

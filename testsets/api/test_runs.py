@@ -1,5 +1,6 @@
 """/v1 of test runs: start, cases, outputs, results (contract 17)."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -38,11 +39,13 @@ from testsets.filters import TestRunFilter
 from testsets.models import TestRun
 from testsets.queries.test_runs import cases_with_remaining, run_cases, test_run_readable_by, test_runs_readable_by
 from testsets.rules.cases import GroupWeights
+from testsets.services.judging import Place
 from testsets.services.test_runs import (
     MAX_OUTPUTS,
     cancel_test_run,
     complete_test_run,
     fingerprint_of,
+    judge_outputs,
     rescore_test_run,
     start_test_run,
     submit_outputs,
@@ -222,6 +225,15 @@ class TestRunCasesView(V1View):
 
 
 class SubmitOutputsView(V1View):
+    outputs: list[OutputDraft]
+    verdicts: Mapping[Place, JsonText]
+
+    def before_post(self, keep_hold: Callable[[], None], run_id: str) -> None:
+        """A judge may take long: it is asked before the transaction that stores outputs and answer."""
+        key = path_uuid(run_id, "runId")
+        self.outputs = outputs_said(self.document)
+        self.verdicts = judge_outputs(caller=self.caller, run_id=key, outputs=self.outputs, still_at_it=keep_hold)
+
     @extend_schema(
         operation_id="testRuns.outputs.submit",
         summary="Hand outputs in",
@@ -229,8 +241,12 @@ class SubmitOutputsView(V1View):
         responses={200: AcceptedShape, **refusals(400, 401, 403, 404, 409, 413, 503)},
     )
     def post(self, request: Request, run_id: str) -> Response:
-        key = path_uuid(run_id, "runId")
-        run, accepted = submit_outputs(caller=self.caller, run_id=key, outputs=outputs_said(self.document))
+        run, accepted = submit_outputs(
+            caller=self.caller,
+            run_id=path_uuid(run_id, "runId"),
+            outputs=self.outputs,
+            verdicts=self.verdicts,
+        )
         return Response({"accepted": accepted, "remaining": run.remaining, "status": run.status})
 
 

@@ -1,11 +1,15 @@
 """Ask the configured judge about answers that nobody decided (contract 17.4)."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
+from time import monotonic
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.db import connections
 from django.utils.module_loading import import_string
 
 from corrections.rules.pointers import MISSING
@@ -18,20 +22,53 @@ from testsets.rules.grading import AnswerVerdict, Question, Submission, question
 logger = logging.getLogger(__name__)
 
 # A judge is given a question and the case's parsed input; None, or anything it raises, leaves the answer ungraded.
+# It is called from several threads at once.
 Judge = Callable[[Question, Any], AnswerVerdict | None]
+# A case of a test run and one of its repetitions.
+Place = tuple[UUID, int]
+
+# How often whoever waits says that it still does.
+BEAT_SECONDS = 10
 
 
-def judged(outputs: Sequence[TestRunOutput], cases: Iterable[TestRunCase]) -> Sequence[TestRunOutput]:
-    """The outputs, with the judge's verdict on each answer that needs one. Without a judge they stay as they are."""
+def verdicts_on(
+    outputs: Sequence[TestRunOutput], cases: Iterable[TestRunCase], *, still_at_it: Callable[[], None]
+) -> dict[Place, JsonText]:
+    """What the configured judge says of the answers that need it, by case and repetition; {} without a judge.
+
+    Up to JUDGE_AT_ONCE are asked about at once. What is not answered within JUDGE_BUDGET_SECONDS has no verdict.
+    Outside any transaction, since it may take that long; `still_at_it` is called meanwhile, and at the end.
+    """
     judge = configured_judge()
     if judge is None:
-        return outputs
+        return {}
     by_id = {case.id: case for case in cases}
-    for output in outputs:
-        verdict = _asked(judge, by_id[output.run_case_id], output)
-        if verdict is not None:
-            output.judged = JsonText.of(_wire(verdict))
-    return outputs
+    threads = ThreadPoolExecutor(settings.JUDGE_AT_ONCE, "judge")
+    try:
+        asked = {
+            (output.run_case_id, output.repetition): threads.submit(_asked, judge, question, case)
+            for output in outputs
+            if (question := _question(case := by_id[output.run_case_id], output)) is not None
+        }
+        _wait_for(asked.values(), still_at_it)
+        return _answered(asked)
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _wait_for(asked: Iterable[Future[Any]], still_at_it: Callable[[], None]) -> None:
+    deadline = monotonic() + settings.JUDGE_BUDGET_SECONDS
+    waiting = set(asked)
+    while waiting and (left := deadline - monotonic()) > 0:
+        _done, waiting = wait(waiting, timeout=min(BEAT_SECONDS, left))
+        still_at_it()
+    if waiting:
+        logger.warning("%s answers were not judged within %s seconds", len(waiting), settings.JUDGE_BUDGET_SECONDS)
+
+
+def _answered(asked: Mapping[Place, Future[AnswerVerdict | None]]) -> dict[Place, JsonText]:
+    verdicts = {place: future.result() for place, future in asked.items() if future.done()}
+    return {place: JsonText.of(_wire(verdict)) for place, verdict in verdicts.items() if verdict is not None}
 
 
 def configured_judge() -> Judge | None:
@@ -45,17 +82,20 @@ def _imported(path: str) -> Judge:
     return judge
 
 
-def _asked(judge: Judge, run_case: TestRunCase, output: TestRunOutput) -> AnswerVerdict | None:
+def _question(run_case: TestRunCase, output: TestRunOutput) -> Question | None:
+    return question_for(case_of(run_case), submission_of(output))
+
+
+def _asked(judge: Judge, question: Question, run_case: TestRunCase) -> AnswerVerdict | None:
     wire = run_case.frozen.wire
     assert wire is not None
-    question = question_for(case_of(run_case), submission_of(output))
-    if question is None:
-        return None
     try:
         return judge(question, wire.value["input"])
     except Exception:  # whatever a judge does, the output is kept and its answer stays ungraded
         logger.exception("The judge failed on case %s", run_case.case_id)
         return None
+    finally:
+        connections.close_all()  # this thread's, should the judge have opened any
 
 
 def case_of(run_case: TestRunCase) -> Case:

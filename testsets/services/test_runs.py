@@ -1,7 +1,7 @@
 """Start a test run, take outputs in, and end it (contract 17.1, 17.3)."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -23,13 +23,10 @@ from testsets.queries.test_runs import COMPLETED, TERMINAL, run_cases, test_run_
 from testsets.rules.sampling import Sampled, sampled, was_doubted
 from testsets.rules.versions import CORRECTIONS
 from testsets.services.grading import ERASED, finish, finish_rescore
-from testsets.services.judging import configured_judge, judged
+from testsets.services.judging import Place, configured_judge, verdicts_on
 
 RUNNING, CANCELLED = "running", "cancelled"
 MAX_OUTPUTS = 100
-
-# A case of the run and one of its repetitions.
-Place = tuple[UUID, int]
 
 
 @transaction.atomic
@@ -73,32 +70,34 @@ def start_test_run(*, caller: Caller, set_name: str, draft: TestRunDraft) -> Tes
     return run
 
 
-def submit_outputs(*, caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft]) -> tuple[TestRun, int]:
-    """Take outputs in, all of them or none; returns (the run, how many were accepted).
+def judge_outputs(
+    *,
+    caller: Caller,
+    run_id: UUID,
+    outputs: Sequence[OutputDraft],
+    still_at_it: Callable[[], None] = lambda: None,
+) -> Mapping[Place, JsonText]:
+    """What the configured judge says of those that are new, for `submit_outputs`; {} without a judge.
 
-    The same output again is accepted silently, another one refused. An erased case's output is
-    dropped. The last output finishes the run. A configured judge is asked first, as that may take
-    long; then the run's row is held.
+    Stores nothing, and is refused like handing them in. It may take long: never in a transaction.
     """
-    return _submitted(caller, run_id, outputs, _verdicts(caller, run_id, outputs))
-
-
-def _verdicts(caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft]) -> dict[Place, JsonText | None]:
-    """What the judge says of the outputs that are new, by case and repetition."""
     if configured_judge() is None:
         return {}
     run = test_run_readable_by(caller, run_id)
     check_project_action(caller, Action.EXECUTE, run.version.test_set.project_id)
     cases = _named_cases(run, outputs)
-    return {
-        (row.run_case_id, row.repetition): row.judged for row in judged(_new_rows(run, cases, outputs), cases.values())
-    }
+    return verdicts_on(_new_rows(run, cases, outputs), cases.values(), still_at_it=still_at_it)
 
 
 @transaction.atomic
-def _submitted(
-    caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft], verdicts: Mapping[Place, JsonText | None]
+def submit_outputs(
+    *, caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft], verdicts: Mapping[Place, JsonText]
 ) -> tuple[TestRun, int]:
+    """Take outputs in, all of them or none; returns (the run, how many were accepted).
+
+    The same output again is accepted silently, another one refused. An erased case's output is
+    dropped. The last output finishes the run. `verdicts` are what `judge_outputs` said of them.
+    """
     run = _locked(caller, run_id, Action.EXECUTE)
     fresh = _new_rows(run, _named_cases(run, outputs), outputs)
     for row in fresh:
