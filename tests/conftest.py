@@ -108,3 +108,11 @@ def foreign_loop(db: None) -> Loop:
     return Loop(
         WireClient(store_key(workspace=project.workspace, principal=person_with(project, Role.ADMIN))[1]), project
     )
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Nobody waits for another server in tests: what would have been waited for, in seconds."""
+    waited: list[float] = []
+    monkeypatch.setattr("testsets.patience.sleep", waited.append)
+    return waited

@@ -1,23 +1,20 @@
 """A judge that asks a model behind an OpenAI-compatible endpoint; set TEST_JUDGE to use it, none is by default."""
 
 import json
-import random
-from time import monotonic, sleep, time
 from typing import Any
 
 import httpx
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.template.loader import get_template
-from django.utils.http import parse_http_date_safe
 from django.utils.safestring import mark_safe
 
 from corrections.vocabulary import Verdict
 from kindgi_site import exact_json
+from testsets.patience import asked_patiently
 from testsets.rules.grading import AnswerVerdict, Question
 
 MAX_REASON = 4000
-FIRST_PAUSE_SECONDS = 0.5
 PROMPT = "testsets/judge_prompt.txt"
 
 
@@ -73,47 +70,18 @@ def verdict_in(text: str) -> AnswerVerdict:
 
 
 def _answer(client: httpx.Client, request: dict[str, Any]) -> str:
-    deadline = monotonic() + settings.JUDGE_BUDGET_SECONDS
-    attempt = 0
-    while True:
-        try:
-            return _said_by(_asked(client, request, deadline - monotonic()))
-        except (httpx.HTTPStatusError, httpx.TransportError) as problem:
-            pause = _pause_after(problem, attempt)
-            if attempt == settings.JUDGE_RETRIES or pause is None or monotonic() + pause >= deadline:
-                raise
-        sleep(pause)
-        attempt += 1
+    def ask(seconds_left: float) -> httpx.Response:
+        timeout = min(settings.JUDGE_TIMEOUT_SECONDS, seconds_left)
+        return client.post(f"{settings.JUDGE_URL.rstrip('/')}/chat/completions", json=request, timeout=timeout)
 
-
-def _asked(client: httpx.Client, request: dict[str, Any], seconds_left: float) -> httpx.Response:
-    timeout = min(settings.JUDGE_TIMEOUT_SECONDS, seconds_left)
-    response = client.post(f"{settings.JUDGE_URL.rstrip('/')}/chat/completions", json=request, timeout=timeout)
-    return response.raise_for_status()
-
-
-def _said_by(response: httpx.Response) -> str:
+    response = asked_patiently(
+        ask, is_busy=_is_busy, retries=settings.JUDGE_RETRIES, seconds=settings.JUDGE_BUDGET_SECONDS
+    )
     try:
-        return str(response.json()["choices"][0]["message"]["content"])
+        return str(response.raise_for_status().json()["choices"][0]["message"]["content"])
     except (ValueError, KeyError, IndexError, TypeError):
         raise JudgeError("The endpoint's answer is not one of a chat completion.") from None
 
 
-def _pause_after(problem: httpx.HTTPError, attempt: int) -> float | None:
-    """Seconds to wait before asking again; None where asking again is of no use."""
-    # Not all at the same moment: several answers are judged at once.
-    pause = random.uniform(0.5, 1) * FIRST_PAUSE_SECONDS * float(2**attempt)  # noqa: S311 - no secret
-    if not isinstance(problem, httpx.HTTPStatusError):
-        return pause
-    response = problem.response
-    if response.status_code != httpx.codes.TOO_MANY_REQUESTS and not response.is_server_error:
-        return None
-    return _wished_pause(response.headers.get("Retry-After", "")) or pause
-
-
-def _wished_pause(retry_after: str) -> float | None:
-    """Of `Retry-After`, which is seconds or a date; None when it says nothing that can be waited for."""
-    if retry_after.isascii() and retry_after.isdecimal():
-        return float(retry_after)
-    until = parse_http_date_safe(retry_after)
-    return None if until is None else max(0.0, until - time())
+def _is_busy(response: httpx.Response) -> bool:
+    return response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.is_server_error

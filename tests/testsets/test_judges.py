@@ -3,8 +3,6 @@
 import json
 import threading
 import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -14,11 +12,14 @@ from django.utils.http import http_date
 
 from corrections.vocabulary import Verdict
 from kindgi_site import exact_json
+from tests.fake_http import served
 from tests.loop import RIGHT_CALL, output
 from testsets.judges import JudgeError, ask_model, prompt_for, verdict_in
 from testsets.models import TestRunOutput
 from testsets.rules.grading import AnswerVerdict, Question
 from testsets.services.judging import configured_judge
+
+pytestmark = pytest.mark.usefixtures("pauses")
 
 NEW = {"content": "It arrives on Tuesday."}
 QUESTION = Question(recorded={"content": "Monday"}, new=NEW, verdict=Verdict.WRONG, should_say="Tuesday.", why=None)
@@ -60,43 +61,15 @@ class Endpoint:
         return self.asked[-1][2]["messages"][0]["content"]
 
 
-@contextmanager
-def served(endpoint):
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            endpoint.respond(self)
-
-        def log_message(self, *_words):
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 @pytest.fixture
 def endpoint(settings, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     made = Endpoint()
     with served(made) as url:
         settings.TEST_JUDGE = "testsets.judges.ask_model"
-        settings.JUDGE_URL, settings.JUDGE_MODEL, settings.JUDGE_API_KEY = url, "small", "judge-key"
+        settings.JUDGE_URL, settings.JUDGE_MODEL, settings.JUDGE_API_KEY = f"{url}/v1", "small", "judge-key"
         settings.JUDGE_RETRIES, settings.JUDGE_TIMEOUT_SECONDS, settings.JUDGE_BUDGET_SECONDS = 2, 5, 60
         yield made
-
-
-@pytest.fixture(autouse=True)
-def pauses(monkeypatch):
-    """Nobody waits in tests: what would have been waited for, in seconds."""
-    waited = []
-    monkeypatch.setattr("testsets.judges.sleep", waited.append)
-    return waited
 
 
 def test_none_is_configured_by_default():
