@@ -12,10 +12,12 @@ from kindgi_site import exact_json
 from kindgi_site.api.documents import read_document
 from kindgi_site.api.rendering import wire_bytes
 from kindgi_site.callers import Caller
-from kindgi_site.errors import DomainError
+from kindgi_site.errors import Code, DomainError
+from kindgi_site.keys import new_id
 from testsets.api.test_runs import outputs_said, record, run_said, with_result
 from testsets.drafts import OutputDraft
 from testsets.filters import TestRunFilter
+from testsets.patience import asked_patiently
 from testsets.queries.test_runs import test_run_readable_by, test_runs_readable_by
 from testsets.services.test_runs import (
     cancel_test_run,
@@ -26,6 +28,11 @@ from testsets.services.test_runs import (
 )
 
 Wire = dict[str, Any]
+
+# Longer than a server's judge may take for the answers of one request.
+ANSWER_SECONDS = 60.0
+RETRIES = 5
+PATIENCE_SECONDS = 300
 
 
 class GraderError(Exception):
@@ -96,12 +103,15 @@ class LocalGrader:
 
 
 class RemoteGrader:
-    """Over HTTP, with an API key."""
+    """Over HTTP, with an API key. A busy server, or one whose answer was lost, is asked again; it acts once."""
 
-    def __init__(self, url: str, key: str, *, timeout_seconds: float = 60.0) -> None:
-        self._client = httpx.Client(
-            base_url=url.rstrip("/"), headers={"Authorization": f"Bearer {key}"}, timeout=timeout_seconds
-        )
+    def __init__(self, url: str, key: str) -> None:
+        try:
+            self._client = httpx.Client(
+                base_url=url.rstrip("/"), headers={"Authorization": f"Bearer {key}"}, timeout=ANSWER_SECONDS
+            )
+        except (httpx.InvalidURL, UnicodeEncodeError) as problem:
+            raise _not_asked(problem) from problem
 
     def start(self, set_name: str, body: Wire) -> str:
         return str(self._asked("POST", f"/v1/test-sets/{quote(set_name, safe='')}/runs", _bytes(body))["runId"])
@@ -128,18 +138,43 @@ class RemoteGrader:
         self._client.close()
 
     def _asked(self, method: str, path: str, body: bytes = b"") -> Wire:
+        # One key for all tries: what was done already is answered from its record.
+        headers = {} if method == "GET" else {"Idempotency-Key": str(new_id())}
         try:
-            response = self._client.request(method, path, content=body)
-            answer = exact_json.parse_bytes(response.content)[1]
+            response = asked_patiently(
+                lambda _left: self._client.request(method, path, content=body, headers=headers),
+                is_busy=_is_busy,
+                retries=RETRIES,
+                seconds=PATIENCE_SECONDS,
+            )
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
-            raise GraderError(f"The server could not be asked: {type(problem).__name__}.") from problem
-        except (exact_json.NotJsonError, exact_json.TooDeepError):
-            answer = None
-        if not isinstance(answer, dict):
+            raise _not_asked(problem) from problem
+        answer = _answer_in(response)
+        if answer is None:
             raise GraderError(f"{response.status_code} without an answer in JSON: this is no such server.")
         if not response.is_success:
             raise GraderError(f"{response.status_code} {_refused(answer.get('error'))}")
         return answer
+
+
+def _is_busy(response: httpx.Response) -> bool:
+    """Also with a request of ours whose answer was lost and that is still at work."""
+    if response.status_code in (429, 502, 503, 504):
+        return True
+    error = (_answer_in(response) or {}).get("error") if response.status_code == httpx.codes.CONFLICT else None
+    return isinstance(error, dict) and error.get("code") == Code.IDEMPOTENCY_KEY_IN_FLIGHT
+
+
+def _answer_in(response: httpx.Response) -> Wire | None:
+    try:
+        answer = exact_json.parse_bytes(response.content)[1]
+    except (exact_json.NotJsonError, exact_json.TooDeepError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _not_asked(problem: Exception) -> GraderError:
+    return GraderError(f"The server could not be asked: {type(problem).__name__}.")
 
 
 _Done = TypeVar("_Done")

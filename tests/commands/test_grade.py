@@ -2,62 +2,19 @@
 
 import io
 import json
-import logging
+import os
+import signal
 import sys
-from uuid import uuid4
-from xml.etree import ElementTree as ET
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
-from kindgi_site.callers import Role
-from kindgi_site.workspaces.services.keys import store_key
 from tests.api.expect import nothing_stored
-from tests.commands.conftest import Manage
-from tests.factories import ProjectFactory, person_with
-from tests.loop import RIGHT_CALL, WRONG_CALL, Loop, output
-from tests.wire import WireClient
-from testsets.models import TestRun
+from tests.commands.grading import RIGHT, SET, WRONG, Grading
+from tests.loop import output
+from testsets.models import TestRun, TestRunOutput
 
-SET = "support.corrections"
-RIGHT, WRONG = [RIGHT_CALL], [WRONG_CALL]
 CALLED_WRONG = "  find_order was called with other arguments (/order: wanted 7, got 8)"
-
-
-class Grading:
-    """A frozen set of some corrected runs, and `grade` with a file of outputs for it."""
-
-    def __init__(self, loop, manage, folder, where):
-        self.loop, self.manage, self.where = loop, manage, where
-        self.file, self.report = folder / "outputs.jsonl", folder / "report.xml"
-        self.cases = []
-
-    def freeze(self, count):
-        self.cases = [self.loop.correct() for _one in range(count)]
-        self.loop.freeze()
-
-    def write(self, *lines):
-        self.file.write_text("".join(f"{line}\n" for line in lines))
-
-    def __call__(self, version, *calls, name=SET, more=()):
-        """Grade a version in which each case, in order, made these calls; (exit status, lines printed)."""
-        if calls:
-            self.write(*(json.dumps(output(case, made)) for case, made in zip(self.cases, calls, strict=False)))
-        words = [name, "--outputs", self.file, "--agent", "support", "--version", version, "--junit", self.report]
-        try:
-            self.manage("grade", *words, *self.where, *more)
-            status = 0
-        except SystemExit as end:
-            status = end.code
-        return status, self.manage.last.out.splitlines()
-
-    def reported(self):
-        return ET.fromstring(self.report.read_bytes())  # noqa: S314 - our own
-
-    def refused(self, *calls, **more):
-        with pytest.raises(CommandError) as problem:
-            self("1.1.0", *calls, **more)
-        return str(problem.value)
 
 
 @pytest.fixture
@@ -256,8 +213,48 @@ def test_outputs_that_are_refused_leave_no_run_waiting(grade, line):
 
     problem = grade.refused()
 
+    assert problem.startswith("Line 1: ")
     run = TestRun.objects.get()
     assert (run.status, run.cancel_reason) == ("cancelled", problem)
+
+
+@pytest.mark.parametrize("mark", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "a CI job's end"])
+@pytest.mark.django_db(transaction=True)
+def test_a_grading_that_is_stopped_leaves_no_run_waiting(grade, loop, settings, mark):
+    """Stopped while a judge thinks, in the middle of the first batch. Run again, it starts afresh."""
+    answered = loop.correct(answer="wrong", why="It is late.")
+    loop.freeze()
+    grade.write(json.dumps({"caseId": answered, "output": {"content": "New."}}))
+    handler = signal.getsignal(signal.SIGTERM)
+    settings.TEST_JUDGE = f"{__name__}.judge_stopped_by_{mark.name}"
+
+    assert grade.refused() == "The grading was stopped."
+
+    run = TestRun.objects.get()
+    assert (run.status, run.cancel_reason, TestRunOutput.objects.count()) == (
+        "cancelled",
+        "The grading was stopped.",
+        0,
+    )
+    assert signal.getsignal(signal.SIGTERM) == handler
+    settings.TEST_JUDGE = ""
+    grade("1.1.0")
+    assert TestRun.objects.get(status="completed").subject_version == "1.1.0"
+
+
+def judge_stopped_by_SIGINT(_question, _said):
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def judge_stopped_by_SIGTERM(_question, _said):
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(grade):
+    grade.freeze(1)
+    grade.file.write_bytes(b"\xef\xbb\xbf" + json.dumps(output(grade.cases[0], RIGHT)).encode() + b"\r\n")
+
+    assert grade("1.1.0")[0] == 0
 
 
 def test_blank_lines_are_nothing(grade):
@@ -289,12 +286,22 @@ def test_unknown_names(grade, manage):
 
 
 def test_the_same_output_a_hundred_times_is_one(grade):
-    """More than one batch takes; once the run is over, more of it is refused."""
+    """Also after the last one, with which the run is over."""
     grade.freeze(2)
-    first, second = grade.cases
-    grade.write(*[json.dumps(output(first, RIGHT))] * 99, json.dumps(output(second, RIGHT)))
+    first, second = (json.dumps(output(case, RIGHT)) for case in grade.cases)
+    grade.write(*[first] * 99, second, *[first] * 99)
 
     assert grade("1.1.0")[0] == 0
+
+
+def test_a_refusal_tells_the_lines_it_is_about(grade):
+    grade.freeze(51)
+    grade.write(*(json.dumps(output(case, RIGHT)) for case in grade.cases[:50]), "", '{"caseId": "x", "error": "y"}')
+
+    assert grade.refused() == "Line 52: There is no case 'x' in this test run."
+
+    grade.write(*(json.dumps(output(case, RIGHT)) for case in grade.cases[:3]), "", '{"caseId": "x", "error": "y"}')
+    assert grade.refused() == "Lines 1 to 5: There is no case 'x' in this test run."
 
 
 def on_terminal(monkeypatch, is_terminal):
@@ -330,55 +337,6 @@ def test_content_does_nothing_to_a_terminal_or_to_xml(grade, loop):
     assert lines[-1] == "  answer: wrong ( [2J right <b>&\ufffe )".replace("\ufffe", " ")
     (failure,) = grade.reported()[0]
     assert failure.text == "answer: wrong (\ufffd[2J\nright <b>&\ufffd\u202e)"
-
-
-@pytest.fixture
-def remote(live_server, tmp_path, monkeypatch):
-    """The same over HTTP, with a key of the project's administrator."""
-    monkeypatch.setenv("NO_PROXY", "*")
-    project = ProjectFactory(default=True)
-    key = store_key(workspace=project.workspace, principal=person_with(project, Role.ADMIN))[1]
-    where = ["--url", live_server.url, "--key", key, "--project", project.id]
-    return Grading(Loop(WireClient(key), project), Manage(), tmp_path, where)
-
-
-def test_over_http(remote, caplog):
-    caplog.set_level(logging.INFO, "root")
-    remote.freeze(2)
-    assert remote("1.0.0", RIGHT, WRONG)[0] == 1
-
-    status, lines = remote("1.1.0", RIGHT, RIGHT)
-
-    assert (status, lines) == (
-        0,
-        ["Against version 1.0.0.", "           fixed  1", "           right  1", "     share right  100.0%"],
-    )
-    assert remote.reported().attrib["tests"] == "2"
-    # The log goes to standard output too: a line for each request would stand in the table's midst.
-    assert [record for record in caplog.records if record.name == "httpx"] == []
-
-
-def test_refusals_over_http(remote, live_server):
-    remote.freeze(1)
-    assert remote.refused(RIGHT, name="nothing") == "404 test-set-not-found: There is no such test set."
-    assert remote.refused(RIGHT, name="a/../b?c#d").startswith("404 ")
-    remote.where = ["--url", live_server.url, "--key", "wrong", "--project", uuid4()]
-    assert remote.refused(RIGHT).startswith("401 auth-missing: ")
-    remote.where = ["--url", f"{live_server.url}/static/css/site.css?", "--key", "wrong", "--project", uuid4()]
-    assert remote.refused(RIGHT).endswith("without an answer in JSON: this is no such server.")
-    remote.where = ["--url", "http://127.0.0.1:9", "--key", "k", "--project", uuid4()]
-    assert remote.refused(RIGHT) == "The server could not be asked: ConnectError."
-    remote.where = ["--url", "http://[", "--key", "k", "--project", uuid4()]
-    assert remote.refused(RIGHT).startswith("The server could not be asked: ")
-    assert TestRun.objects.count() == 0
-
-
-def test_outputs_refused_over_http_leave_no_run_waiting(remote):
-    remote.freeze(1)
-    remote.write('{"caseId": "x", "output": 1}')
-
-    assert remote.refused().startswith("400 bad-input: ")
-    assert TestRun.objects.get().status == "cancelled"
 
 
 def test_help_names_every_option(capsys):

@@ -1,8 +1,11 @@
 """`manage.py grade`: grade an agent's new version with a test set, as a step of a CI job."""
 
+import signal
 import sys
+import threading
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,10 @@ from testsets.rules.standing import Compared, compared, share_right
 BATCH = 50
 BATCH_BYTES = 1_000_000
 MAX_REASON = 2000
+STOPPED = "The grading was stopped."
+
+# A line's number in the file, and its text.
+Line = tuple[int, bytes]
 
 
 class Command(OperatorCommand):
@@ -55,15 +62,18 @@ class Command(OperatorCommand):
         parser.add_argument("--key", metavar="KEY", help="the API key for --url")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        grader, project_id = _grader(options)
         set_name = options["set"].partition("@")[0]
-        lines = list(_lines(options["outputs"]))
+        lines = _lines(options["outputs"])
         try:
-            with closing(grader):
-                result = _graded(grader, lines, project_id, options)
-                cases, against = _compared(grader, set_name, options, result)
+            with _stopped_by_a_signal():
+                grader, project_id = _grader(options)
+                with closing(grader):
+                    result = _graded(grader, lines, project_id, options)
+                    cases, against = _compared(grader, set_name, options, result)
         except GraderError as refusal:
             raise CommandError(str(refusal)) from refusal
+        except KeyboardInterrupt:
+            raise CommandError(STOPPED) from None
         for line in table(cases, against=against, erased=int(str(result["result"]["summary"].get("erased", 0)))):
             self.stdout.write(line)
         if options["junit"]:
@@ -74,8 +84,21 @@ class Command(OperatorCommand):
             sys.exit(1)
 
 
-def _graded(grader: Grader, lines: Sequence[bytes], project_id: str, options: dict[str, Any]) -> Wire:
-    """The finished test run; one whose outputs are refused is cancelled, so that none waits for ever."""
+@contextmanager
+def _stopped_by_a_signal() -> Iterator[None]:
+    """A CI job that is ended sends SIGTERM: it stops a grading as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are none of its business
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _graded(grader: Grader, lines: Sequence[Line], project_id: str, options: dict[str, Any]) -> Wire:
+    """The finished test run; one that is stopped or whose outputs are refused is cancelled: none waits for ever."""
     set_name, _, set_version = options["set"].partition("@")
     body = {"projectId": project_id, "agentRef": {"agentId": options["agent"], "version": options["version"]}}
     if set_version:
@@ -84,31 +107,41 @@ def _graded(grader: Grader, lines: Sequence[bytes], project_id: str, options: di
     try:
         if _submitted(grader, run_id, lines) == "running":
             grader.complete(run_id)
-    except GraderError as refusal:
+    except (GraderError, KeyboardInterrupt) as problem:
         with suppress(GraderError):
-            grader.cancel(run_id, str(refusal)[:MAX_REASON])
+            grader.cancel(run_id, (str(problem) or STOPPED)[:MAX_REASON])
         raise
     return grader.fetch(run_id)
 
 
-def _submitted(grader: Grader, run_id: str, lines: Sequence[bytes]) -> str:
+def _submitted(grader: Grader, run_id: str, lines: Sequence[Line]) -> str:
     """The status of the run when everything was handed in."""
     status = "running"
     with tqdm(total=len(lines), unit="output", file=sys.stderr, disable=None) as bar:
         for batch in _batches(lines):
-            status = grader.submit(run_id, batch)
+            try:
+                status = grader.submit(run_id, [text for _number, text in batch])
+            except GraderError as refusal:
+                raise GraderError(f"{_numbers(batch)}: {refusal}") from refusal
             bar.update(len(batch))
     return status
 
 
-def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+def _numbers(batch: Sequence[Line]) -> str:
+    first, last = batch[0][0], batch[-1][0]
+    return f"Line {first}" if first == last else f"Lines {first} to {last}"
+
+
+def _batches(lines: Iterable[Line]) -> Iterator[list[Line]]:
     """A server takes so many at once, and no body that is too large."""
-    batch: list[bytes] = []
+    batch: list[Line] = []
+    size = 0
     for line in lines:
-        if len(batch) == BATCH or (batch and sum(map(len, batch)) + len(line) > BATCH_BYTES):
+        if len(batch) == BATCH or (batch and size + len(line[1]) > BATCH_BYTES):
             yield batch
-            batch = []
+            batch, size = [], 0
         batch.append(line)
+        size += len(line[1])
     if batch:
         yield batch
 
@@ -139,15 +172,18 @@ def _compared(
     return compared(result["result"]["perCase"], ()), None
 
 
-def _lines(path: str) -> Iterator[bytes]:
-    """Each line of the file that is a JSON object."""
+def _lines(path: str) -> list[Line]:
+    """Each line of the file that is a JSON object; of equal ones the first."""
+    first: dict[bytes, int] = {}
     try:
         with Path(path).open("rb") as source:
             for number, line in enumerate(source, start=1):
-                if line.strip():
-                    yield _checked(line.strip(), number)
+                text = line.removeprefix(BOM_UTF8).strip()
+                if text:
+                    first.setdefault(_checked(text, number), number)
     except OSError as problem:
         raise CommandError(f"{path} cannot be read: {problem.strerror}.") from problem
+    return [(number, text) for text, number in first.items()]
 
 
 def _write(path: str, report: bytes) -> None:
