@@ -9,10 +9,12 @@ import sys
 import pytest
 from django.core.management import call_command
 
+from corrections.vocabulary import Verdict
 from tests.api.expect import nothing_stored
 from tests.commands.grading import RIGHT, SET, WRONG, Grading
 from tests.loop import output
 from testsets.models import TestRun, TestRunOutput
+from testsets.rules.grading import AnswerVerdict
 
 CALLED_WRONG = "  find_order was called with other arguments (/order: wanted 7, got 8)"
 
@@ -242,6 +244,19 @@ def test_a_grading_that_is_stopped_leaves_no_run_waiting(grade, loop, settings, 
     assert TestRun.objects.get(status="completed").subject_version == "1.1.0"
 
 
+def test_a_judge_may_take_its_time_where_nobody_waits_for_an_answer(grade, loop, settings):
+    answered = loop.correct(answer="wrong", why="It is late.")
+    loop.freeze()
+    grade.write(json.dumps({"caseId": answered, "output": {"content": "New."}}))
+    settings.TEST_JUDGE, settings.JUDGE_BUDGET_SECONDS = f"{__name__}.judge_with_time", 0
+
+    assert grade("1.1.0")[0] == 0
+
+
+def judge_with_time(_question, _said):
+    return AnswerVerdict(Verdict.RIGHT)
+
+
 def judge_stopped_by_SIGINT(_question, _said):
     os.kill(os.getpid(), signal.SIGINT)
 
@@ -295,10 +310,10 @@ def test_the_same_output_a_hundred_times_is_one(grade):
 
 
 def test_a_refusal_tells_the_lines_it_is_about(grade):
-    grade.freeze(51)
-    grade.write(*(json.dumps(output(case, RIGHT)) for case in grade.cases[:50]), "", '{"caseId": "x", "error": "y"}')
+    grade.freeze(21)
+    grade.write(*(json.dumps(output(case, RIGHT)) for case in grade.cases[:20]), "", '{"caseId": "x", "error": "y"}')
 
-    assert grade.refused() == "Line 52: There is no case 'x' in this test run."
+    assert grade.refused() == "Line 22: There is no case 'x' in this test run."
 
     grade.write(*(json.dumps(output(case, RIGHT)) for case in grade.cases[:3]), "", '{"caseId": "x", "error": "y"}')
     assert grade.refused() == "Lines 1 to 5: There is no case 'x' in this test run."

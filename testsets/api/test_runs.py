@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -232,7 +233,13 @@ class SubmitOutputsView(V1View):
         """A judge may take long: it is asked before the transaction that stores outputs and answer."""
         key = path_uuid(run_id, "runId")
         self.outputs = outputs_said(self.document)
-        self.verdicts = judge_outputs(caller=self.caller, run_id=key, outputs=self.outputs, still_at_it=keep_hold)
+        self.verdicts = judge_outputs(
+            caller=self.caller,
+            run_id=key,
+            outputs=self.outputs,
+            seconds=settings.JUDGE_BUDGET_SECONDS,
+            still_at_it=keep_hold,
+        )
 
     @extend_schema(
         operation_id="testRuns.outputs.submit",

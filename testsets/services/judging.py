@@ -32,11 +32,15 @@ BEAT_SECONDS = 10
 
 
 def verdicts_on(
-    outputs: Sequence[TestRunOutput], cases: Iterable[TestRunCase], *, still_at_it: Callable[[], None]
+    outputs: Sequence[TestRunOutput],
+    cases: Iterable[TestRunCase],
+    *,
+    seconds: float,
+    still_at_it: Callable[[], None],
 ) -> dict[Place, JsonText]:
     """What the configured judge says of the answers that need it, by case and repetition; {} without a judge.
 
-    Up to JUDGE_AT_ONCE are asked about at once. What is not answered within JUDGE_BUDGET_SECONDS has no verdict.
+    Up to JUDGE_AT_ONCE are asked about at once. What is not answered within `seconds` has no verdict.
     Outside any transaction, since it may take that long; `still_at_it` is called meanwhile, and at the end.
     """
     judge = configured_judge()
@@ -50,20 +54,20 @@ def verdicts_on(
             for output in outputs
             if (question := _question(case := by_id[output.run_case_id], output)) is not None
         }
-        _wait_for(asked.values(), still_at_it)
+        _wait_for(asked.values(), seconds, still_at_it)
         return _answered(asked)
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _wait_for(asked: Iterable[Future[Any]], still_at_it: Callable[[], None]) -> None:
-    deadline = monotonic() + settings.JUDGE_BUDGET_SECONDS
+def _wait_for(asked: Iterable[Future[Any]], seconds: float, still_at_it: Callable[[], None]) -> None:
+    deadline = monotonic() + seconds
     waiting = set(asked)
     while waiting and (left := deadline - monotonic()) > 0:
         _done, waiting = wait(waiting, timeout=min(BEAT_SECONDS, left))
         still_at_it()
     if waiting:
-        logger.warning("%s answers were not judged within %s seconds", len(waiting), settings.JUDGE_BUDGET_SECONDS)
+        logger.warning("%s answers were not judged within %s seconds", len(waiting), seconds)
 
 
 def _answered(asked: Mapping[Place, Future[AnswerVerdict | None]]) -> dict[Place, JsonText]:

@@ -1,6 +1,7 @@
 """Start a test run, take outputs in, and end it (contract 17.1, 17.3)."""
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
@@ -75,18 +76,20 @@ def judge_outputs(
     caller: Caller,
     run_id: UUID,
     outputs: Sequence[OutputDraft],
+    seconds: float = math.inf,
     still_at_it: Callable[[], None] = lambda: None,
 ) -> Mapping[Place, JsonText]:
     """What the configured judge says of those that are new, for `submit_outputs`; {} without a judge.
 
-    Stores nothing, and is refused like handing them in. It may take long: never in a transaction.
+    Stores nothing, and is refused like handing them in. It may take long, `seconds` at most: never in a transaction.
     """
     if configured_judge() is None:
         return {}
     run = test_run_readable_by(caller, run_id)
     check_project_action(caller, Action.EXECUTE, run.version.test_set.project_id)
     cases = _named_cases(run, outputs)
-    return verdicts_on(_new_rows(run, cases, outputs), cases.values(), still_at_it=still_at_it)
+    new = _new_rows(run, cases, outputs)
+    return verdicts_on(new, cases.values(), seconds=seconds, still_at_it=still_at_it)
 
 
 @transaction.atomic

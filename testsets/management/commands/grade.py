@@ -20,7 +20,8 @@ from testsets.graders import Grader, GraderError, LocalGrader, RemoteGrader, Wir
 from testsets.reports import junit, table
 from testsets.rules.standing import Compared, compared, share_right
 
-BATCH = 50
+# Few enough for a judge to be through with them before anybody hangs up.
+BATCH = 20
 BATCH_BYTES = 1_000_000
 MAX_REASON = 2000
 STOPPED = "The grading was stopped."
