@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from corrections.vocabulary import Verdict
 from tests.api.expect import nothing_stored
+from tests.at_once import at_once
 from tests.commands.grading import RIGHT, SET, WRONG, Grading
 from tests.loop import output
 from testsets.models import TestRun, TestRunOutput
@@ -242,6 +243,13 @@ def test_a_grading_that_is_stopped_leaves_no_run_waiting(grade, loop, settings, 
     settings.TEST_JUDGE = ""
     grade("1.1.0")
     assert TestRun.objects.get(status="completed").subject_version == "1.1.0"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_in_a_thread_signals_are_left_to_the_program(grade):
+    grade.freeze(1)
+
+    assert at_once([lambda: grade("1.1.0", RIGHT)[0]]) == [0]
 
 
 def test_a_judge_may_take_its_time_where_nobody_waits_for_an_answer(grade, loop, settings):

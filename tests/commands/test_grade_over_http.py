@@ -1,5 +1,6 @@
 """`manage.py grade --url`: at another server, which may be busy, lose answers, or be none."""
 
+import json
 import logging
 from contextlib import contextmanager
 from uuid import uuid4
@@ -73,7 +74,8 @@ def test_outputs_refused_over_http_leave_no_run_waiting(remote):
 class InFront:
     """Stands before the server. `first` are what comes of the first requests, all others are passed on.
 
-    A status and a Retry-After are answered; "lost" does the work and loses the answer; "broken" does nothing.
+    A status, a Retry-After and perhaps a code are answered; "lost" does the work and loses the answer; "broken" does
+    nothing.
     """
 
     def __init__(self, url, *first):
@@ -84,7 +86,9 @@ class InFront:
         self.keys.append((handler.command, handler.path, handler.headers.get("Idempotency-Key")))
         what = self.first.pop(0) if self.first else None
         if isinstance(what, tuple):
-            self.answer(handler, what[0], b'{"error":{"code":"busy","message":"Later."}}', {"Retry-After": what[1]})
+            status, retry_after, code = (*what, "busy")[:3]
+            refusal = json.dumps({"error": {"code": code, "message": "Later."}}).encode()
+            self.answer(handler, status, refusal, {"Retry-After": retry_after})
         elif what != "broken":
             sent = {
                 name: handler.headers[name] for name in ("Authorization", "Idempotency-Key") if handler.headers[name]
@@ -111,10 +115,11 @@ def behind(remote, *first):
         remote.where[1] = server
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_a_busy_server_is_asked_again(remote, pauses, status):
+@pytest.mark.parametrize("busy", [(429,), (502,), (503,), (504,), (409, "idempotency-key-in-flight")])
+def test_a_busy_server_is_asked_again(remote, pauses, busy):
     remote.freeze(1)
-    with behind(remote, (status, "3"), (status, "2")) as endpoint:
+    status, *code = busy
+    with behind(remote, (status, "3", *code), (status, "2", *code)) as endpoint:
         assert remote("1.1.0", RIGHT)[0] == 0
 
     assert pauses == [3, 2]
@@ -136,7 +141,7 @@ def test_a_connection_that_breaks_does_nothing_twice(remote, pauses, what):
     assert (TestRun.objects.count(), TestRunOutput.objects.count()) == (1, 1)
 
 
-@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize("status", [400, 409, 500])
 def test_a_refusal_is_not_asked_about_again(remote, pauses, status):
     remote.freeze(1)
     with behind(remote, (status, "1")):
