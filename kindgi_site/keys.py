@@ -1,4 +1,4 @@
-"""Primary keys: time-ordered UUIDs, known before the row is stored."""
+"""Primary keys: time-ordered UUIDs, known before the row is stored; and reading one that somebody sent."""
 
 from uuid import UUID
 
@@ -7,3 +7,12 @@ from uuid_utils import compat
 
 def new_id() -> UUID:
     return compat.uuid7()
+
+
+def as_uuid(text: str) -> UUID | None:
+    """Ids on the wire are opaque: one that is no UUID just names nothing."""
+    try:
+        found = UUID(text)
+    except ValueError:
+        return None
+    return found if str(found) == text.lower() else None

@@ -1,12 +1,19 @@
 """Corrections as callers may see them."""
 
-from uuid import UUID
-
 from django.db.models import QuerySet
 
 from corrections.models import Correction, CorrectionEvent
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
+from kindgi_site.keys import as_uuid
+
+__all__ = [
+    "as_uuid",
+    "correction_not_found",
+    "correction_readable_by",
+    "corrections_readable_by",
+    "events_readable_by",
+]
 
 
 def corrections_readable_by(caller: Caller) -> QuerySet[Correction]:
@@ -35,12 +42,3 @@ def events_readable_by(caller: Caller, correction_id: str) -> QuerySet[Correctio
 
 def correction_not_found(correction_id: object) -> NotFoundError:
     return NotFoundError(Code.CORRECTION_NOT_FOUND, "There is no such correction.", correctionId=str(correction_id))
-
-
-def as_uuid(text: str) -> UUID | None:
-    """Ids on the wire are opaque: one that is no UUID just names nothing."""
-    try:
-        found = UUID(text)
-    except ValueError:
-        return None
-    return found if str(found) == text.lower() else None

@@ -9,12 +9,12 @@ from django.views.decorators.http import require_POST
 
 from corrections.forms import CorrectionForm, after_step
 from corrections.page_filters import RunPageFilter
-from corrections.queries.pages import neighbours
 from corrections.queries.runs import runs_readable_by
 from corrections.rules.drafts import check_draft
 from corrections.services.recording import record_correction
 from corrections.views.panel import OpenRun
 from kindgi_site.errors import InvalidError
+from kindgi_site.keyset import neighbours
 from kindgi_site.pages import render_page, wants_fragment
 from kindgi_site.workspaces.requests import PageRequest
 

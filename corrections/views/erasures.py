@@ -15,10 +15,10 @@ from corrections.models import Erasure
 from corrections.presenters.erasures import erasure_shown
 from corrections.presenters.runs import run_head
 from corrections.queries.erasures import PAGE_SIZE, receipt_for, receipts_for, what_stands_of
-from corrections.queries.pages import page_at
 from corrections.queries.run_pages import evidence_of, names_of
 from corrections.services import erasure as erasing
 from kindgi_site.callers import Caller
+from kindgi_site.keyset import page_at
 from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.permissions import check_workspace_admin
 from kindgi_site.workspaces.requests import PageRequest
@@ -30,8 +30,8 @@ def erasure_list(request: PageRequest) -> HttpResponse:
     names = names_of(erasure.requested_by_id for erasure in page.rows)
     context = {
         "rows": [erasure_shown(erasure, names) for erasure in page.rows],
-        "newer": page.newer,
-        "older": page.older,
+        "newer": page.previous,
+        "older": page.next,
     }
     return render_page(
         request, "corrections/erasure_list.html", fragment="corrections/_erasure_table.html", context=context

@@ -27,12 +27,12 @@ from corrections.queries.correction_pages import (
     superseded_by_it,
 )
 from corrections.queries.corrections import correction_not_found
-from corrections.queries.pages import page_at
 from corrections.queries.run_pages import names_of, subjects_seen
 from corrections.services import status
 from corrections.vocabulary import LinkKind
 from kindgi_site.callers import Action, Caller, Role
 from kindgi_site.errors import DomainError, InvalidError
+from kindgi_site.keyset import page_at
 from kindgi_site.pages import render_page, wants_fragment
 from kindgi_site.workspaces.requests import PageRequest
 
@@ -174,8 +174,8 @@ def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]
         "filter": narrowed,
         "desks": _desks(request, narrowed),
         "rows": rows,
-        "newer": page.newer,
-        "older": page.older,
+        "newer": page.previous,
+        "older": page.next,
         "form": form,
         "steps": [step for step in STEPS if step.name in AT_DESK[narrowed.desk_name]],
         "takes_link": "link" in AT_DESK[narrowed.desk_name],

@@ -11,7 +11,6 @@ from corrections.presenters.runs import run_head, run_row
 from corrections.presenters.speech import text_html
 from corrections.presenters.text import json_words
 from corrections.presenters.trees import tree_html
-from corrections.queries.pages import neighbours, page_at
 from corrections.queries.run_pages import (
     PAGE_SIZE,
     live_corrections_of,
@@ -23,6 +22,7 @@ from corrections.queries.runs import run_not_found, runs_readable_by
 from corrections.rules.calls import Call
 from corrections.rules.pointers import MISSING
 from corrections.views.panel import OpenRun
+from kindgi_site.keyset import neighbours, page_at
 from kindgi_site.pages import render_page
 from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.requests import PageRequest
@@ -41,8 +41,8 @@ def run_list(request: PageRequest) -> HttpResponse:
     context = {
         "filter": narrowed,
         "rows": [run_row(run, live.get(run.run_id, []), caller.id) for run in page.rows],
-        "newer": page.newer,
-        "older": page.older,
+        "newer": page.previous,
+        "older": page.next,
         "is_first_page": not (request.GET.get("before") or request.GET.get("after")),
         "subjects": sorted({subject for subject, _version in subjects}),
         "versions": sorted({version for _subject, version in subjects}),

@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corrections.models import Run
-from corrections.queries.pages import Page, Place, neighbours
-from corrections.queries.pages import page_of as sized_page_of
 from corrections.queries.run_pages import (
     corrections_of_run,
     evidence_of,
@@ -23,6 +21,8 @@ from kindgi_site.callers import Role
 from kindgi_site.clock import milliseconds
 from kindgi_site.errors import ForbiddenError, NotFoundError
 from kindgi_site.exact_json import JsonText
+from kindgi_site.keyset import Page, Place, neighbours
+from kindgi_site.keyset import page_of as sized_page_of
 from tests.factories import (
     INPUT,
     CorrectionFactory,
@@ -55,19 +55,19 @@ def test_pages_to_the_older_end_and_back_show_every_run_once(caller, seven):
     runs = runs_for_list(caller)
 
     pages = [page_of(runs)]
-    while pages[-1].older:
-        pages.append(page_of(runs, before=pages[-1].older))
+    while pages[-1].next:
+        pages.append(page_of(runs, before=pages[-1].next))
     back = [pages[-1]]
-    while back[-1].newer:
-        back.append(page_of(runs, after=back[-1].newer))
+    while back[-1].previous:
+        back.append(page_of(runs, after=back[-1].previous))
 
     assert [page.rows for page in pages] == [seven[:2], seven[2:4], seven[4:6], seven[6:]]
-    assert [page.newer is None for page in pages] == [True, False, False, False]
+    assert [page.previous is None for page in pages] == [True, False, False, False]
     assert [run for page in reversed(back) for run in page.rows] == seven
 
 
 def test_a_new_run_moves_no_page(caller, project, seven):
-    second = page_of(runs_for_list(caller)).older
+    second = page_of(runs_for_list(caller)).next
 
     RunFactory(project=project)
 
@@ -77,7 +77,7 @@ def test_a_new_run_moves_no_page(caller, project, seven):
 def test_a_page_past_the_end_is_empty(caller, seven):
     page = page_of(runs_for_list(caller), before=Place.of(seven[-1]))
 
-    assert (page.rows, page.older) == ([], None)
+    assert (page.rows, page.next) == ([], None)
 
 
 def test_a_page_costs_one_statement_and_knows_the_first_words(caller, seven, django_assert_num_queries):

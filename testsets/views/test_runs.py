@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from corrections.queries.corrections import as_uuid
-from corrections.queries.pages import Place
 from corrections.queries.run_pages import names_of
 from corrections.vocabulary import SubjectKind
 from kindgi_site.callers import Action
+from kindgi_site.keyset import Place
 from kindgi_site.pages import render_page
 from kindgi_site.workspaces.requests import PageRequest
 from testsets.models import TestRun
@@ -58,7 +58,7 @@ def test_run_list(request: PageRequest) -> HttpResponse:
             runs = runs.filter(**{column: said.replace("\0", "\ufffd")})
     before = Place.read(request.GET.get("before", ""))
     if before is not None:
-        runs = runs.filter(started_at__lte=before.created_at).exclude(started_at=before.created_at, id__gte=before.id)
+        runs = runs.filter(started_at__lte=before.key).exclude(started_at=before.key, id__gte=before.id)
     found = list(runs[: PAGE_SIZE + 1])
     last = found[PAGE_SIZE - 1] if len(found) > PAGE_SIZE else None
     query = request.GET.copy()
