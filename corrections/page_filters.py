@@ -1,6 +1,5 @@
-"""What narrows the list of runs on its page; all of it stands in the address."""
+"""What narrows the lists of runs, corrections and groups on their pages; all of it stands in the address."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import django_filters
@@ -9,11 +8,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from corrections.models import Correction, Run
+from corrections.models import Correction, CorrectorGroup, Run
 from corrections.vocabulary import RunStatus, Status
 from kindgi_site.callers import Caller
 from kindgi_site.exact_json import dumps
+from kindgi_site.pages import address_query
 from kindgi_site.workspaces.models import Project
+from kindgi_site.workspaces.page_filters import NameFilter
 from kindgi_site.workspaces.queries.projects import projects_readable_by
 
 STATUSES = [
@@ -69,7 +70,7 @@ class RunPageFilter(django_filters.FilterSet):
     @property
     def query(self) -> str:
         """The filters as a query string without the empty ones, the same however they were typed."""
-        return _query(self.asked, self.filters)
+        return address_query(self.asked, self.filters)
 
     @property
     def count(self) -> int:
@@ -150,7 +151,7 @@ class CorrectionPageFilter(django_filters.FilterSet):
     @property
     def query(self) -> str:
         """The filters as a query string without the empty ones, the desk first."""
-        return _query(self.asked, self.filters)
+        return address_query(self.asked, self.filters)
 
     @property
     def count(self) -> int:
@@ -171,9 +172,16 @@ class CorrectionPageFilter(django_filters.FilterSet):
         return corrections.filter(expert=True)
 
 
-def _query(data: QueryDict, names: Iterable[str]) -> str:
-    given = QueryDict(mutable=True)
-    for name in names:
-        if data.get(name):
-            given[name] = str(data[name])
-    return given.urlencode()
+class GroupFilter(NameFilter):
+    """Groups by name: those in use, or the retired ones."""
+
+    state = django_filters.ChoiceFilter(
+        label=_("State"), choices=[("retired", _("retired"))], empty_label=_("in use"), method="as_asked"
+    )
+
+    def __init__(self, data: QueryDict, queryset: QuerySet[CorrectorGroup]) -> None:
+        self.is_retired = data.get("state") == "retired"
+        super().__init__(data, queryset.filter(unregistered_at__isnull=not self.is_retired))
+
+    def as_asked(self, groups: QuerySet[CorrectorGroup], _name: str, _value: str) -> QuerySet[CorrectorGroup]:
+        return groups

@@ -1,5 +1,6 @@
 """How a view answers: a whole page, or the fragment htmx asked for."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -31,6 +32,15 @@ def render_page(
 def posted(request: HttpRequest) -> QueryDict | None:
     """What a form is bound to: what was sent, an empty form too; None when the page is only looked at."""
     return request.POST if request.method == "POST" else None
+
+
+def address_query(said: QueryDict, names: Iterable[str]) -> str:
+    """Of what an address says, the named parameters without the empty ones, in that order."""
+    given = QueryDict(mutable=True)
+    for name in names:
+        if said.get(name):
+            given[name] = str(said[name])
+    return given.urlencode()
 
 
 def render_problem(request: HttpRequest, status: int, message: str) -> HttpResponse:

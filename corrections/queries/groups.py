@@ -7,9 +7,11 @@ from corrections.queries.corrections import as_uuid
 from corrections.vocabulary import ScopeKind, SubjectKind
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
+from kindgi_site.keyset import by_name
 from kindgi_site.workspaces.models import Person, ServiceAccount
 
-MOST_ON_A_PAGE = 500
+MOST_NAMED = 500
+BY_NAME = by_name("name")
 
 
 def groups_covering(run: Run | RunCopy) -> QuerySet[CorrectorGroup]:
@@ -44,15 +46,14 @@ def group_not_found(group_id: object) -> NotFoundError:
     )
 
 
-def groups_for_page(caller: Caller) -> list[CorrectorGroup]:
+def groups_for_page(caller: Caller) -> QuerySet[CorrectorGroup]:
     """By name, with their projects, retired ones too."""
-    groups = groups_readable_by(caller).select_related("project").order_by("name", "id")
-    return list(groups[:MOST_ON_A_PAGE])
+    return groups_readable_by(caller).select_related("project").order_by("name", "id")
 
 
 def principals_of(caller: Caller) -> list[tuple[str, str]]:
     """(id, name) of the people and service accounts of the caller's workspace who can be named, by name."""
     people = Person.objects.filter(memberships__workspace=caller.workspace_id).order_by("username")
     services = ServiceAccount.objects.filter(workspace=caller.workspace_id).order_by("name")
-    named = [(str(person.id), str(person)) for person in people[:MOST_ON_A_PAGE]]
-    return named + [(str(service.id), str(service)) for service in services[:MOST_ON_A_PAGE]]
+    named = [(str(person.id), str(person)) for person in people[:MOST_NAMED]]
+    return named + [(str(service.id), str(service)) for service in services[:MOST_NAMED]]

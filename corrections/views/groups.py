@@ -11,8 +11,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from corrections.forms.groups import WORKSPACE, GroupForm, RestrictionForm, as_it_is
 from corrections.models import CorrectorGroup
+from corrections.page_filters import GroupFilter
 from corrections.presenters.groups import GroupShown, group_shown
-from corrections.queries.groups import group_not_found, group_readable_by, groups_for_page, principals_of
+from corrections.queries.groups import BY_NAME, group_not_found, group_readable_by, groups_for_page, principals_of
 from corrections.queries.run_pages import names_of, subjects_seen
 from corrections.services.groups import change_group, create_group, may_administer_group, retire_group
 from kindgi_site.callers import Action, Caller
@@ -27,13 +28,9 @@ FORM_PAGE, FORM_PART = "corrections/group_form.html", "corrections/_group_form.h
 
 @require_safe
 def group_list(request: PageRequest) -> HttpResponse:
-    groups = groups_for_page(request.caller)
-    shown = _shown(request.caller, groups)
-    context = {
-        "live": [row for row in shown if row.group.unregistered_at is None],
-        "retired": [row for row in shown if row.group.unregistered_at is not None],
-        "may_create": bool(_scopes(request.caller)),
-    }
+    context = GroupFilter(request.GET, groups_for_page(request.caller)).page_context(BY_NAME)
+    context["rows"] = _shown(request.caller, context["rows"])
+    context["may_create"] = bool(_scopes(request.caller))
     return render_page(
         request, "corrections/group_list.html", fragment="corrections/_group_table.html", context=context
     )

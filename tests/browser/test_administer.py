@@ -128,6 +128,8 @@ def test_the_pages_can_be_read_by_everybody(
     tab = open_tab(person=boss, theme=theme, width=width)
     pages = [
         "/people/",
+        "/people/services/",
+        "/people/keys/",
         "/people/new/",
         f"/people/{ana.id}/",
         "/people/keys/new/",

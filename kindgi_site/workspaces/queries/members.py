@@ -6,10 +6,12 @@ from django.db.models import Prefetch, QuerySet
 
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
+from kindgi_site.keyset import by_name
 from kindgi_site.workspaces.models import ApiKey, Membership, Person, ProjectRole, Reviewer, ServiceAccount
 from kindgi_site.workspaces.queries.keys import keys_readable_by
 
-MOST_ON_A_PAGE = 500
+MOST_NAMED = 500
+MEMBERS_BY_NAME, SERVICES_BY_NAME = by_name("person__username"), by_name("name")
 
 
 def members_of(caller: Caller) -> QuerySet[Membership]:
@@ -19,14 +21,14 @@ def members_of(caller: Caller) -> QuerySet[Membership]:
     return members.prefetch_related(
         Prefetch("person__project_roles", _roles_in(caller), to_attr="roles_here"),
         Prefetch("person__reviewer_places", places, to_attr="places_here"),
-    ).order_by("person__username")
+    ).order_by("person__username", "id")
 
 
 def services_of(caller: Caller) -> QuerySet[ServiceAccount]:
     """By name, each with `roles_here`."""
     services = ServiceAccount.objects.filter(workspace=caller.workspace_id)
     roles = Prefetch("project_roles", _roles_in(caller), to_attr="roles_here")
-    return services.prefetch_related(roles).order_by("name")
+    return services.prefetch_related(roles).order_by("name", "id")
 
 
 def keys_of(caller: Caller) -> QuerySet[ApiKey]:
@@ -52,8 +54,8 @@ def names_in(caller: Caller) -> list[tuple[str, str]]:
     """(`user:<id>` or `service-account:<id>`, name) of everybody a key can act for, by name."""
     people = Person.objects.filter(memberships__workspace=caller.workspace_id).order_by("username")
     services = ServiceAccount.objects.filter(workspace=caller.workspace_id).order_by("name")
-    named = [(f"user:{person.id}", str(person)) for person in people[:MOST_ON_A_PAGE]]
-    return named + [(f"service-account:{service.id}", str(service)) for service in services[:MOST_ON_A_PAGE]]
+    named = [(f"user:{person.id}", str(person)) for person in people[:MOST_NAMED]]
+    return named + [(f"service-account:{service.id}", str(service)) for service in services[:MOST_NAMED]]
 
 
 def _roles_in(caller: Caller) -> QuerySet[ProjectRole]:

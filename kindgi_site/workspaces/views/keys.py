@@ -1,4 +1,4 @@
-"""Minting and revoking API keys at a page; for a workspace's administrators."""
+"""API keys listed, minted and revoked at a page; for a workspace's administrators."""
 
 from http import HTTPStatus
 from uuid import UUID
@@ -7,16 +7,26 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from kindgi_site.errors import ForbiddenError, InvalidError
+from kindgi_site.keyset import NEWEST_FIRST
 from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.forms.keys import KeyForm
+from kindgi_site.workspaces.page_filters import KeyFilter
 from kindgi_site.workspaces.permissions import check_workspace_admin
-from kindgi_site.workspaces.queries.members import names_in
+from kindgi_site.workspaces.queries.members import keys_of, names_in
 from kindgi_site.workspaces.queries.projects import projects_readable_by
 from kindgi_site.workspaces.requests import PageRequest
 from kindgi_site.workspaces.services.keys import mint_key, revoke_key_by_id
+
+
+@require_safe
+def key_list(request: PageRequest) -> HttpResponse:
+    check_workspace_admin(request.caller)
+    context = KeyFilter(request.GET, keys_of(request.caller)).page_context(NEWEST_FIRST)
+    page, part = "workspaces/key_list.html", "workspaces/_key_table.html"
+    return render_page(request, page, fragment=part, context=context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -47,4 +57,4 @@ def key_revoke(request: PageRequest, key_id: UUID) -> HttpResponse:
     check_workspace_admin(request.caller)
     key = revoke_key_by_id(caller=request.caller, key_id=str(key_id))
     messages.success(request, _("The key “%(name)s” opens nothing any more.") % {"name": key})
-    return redirect("workspaces:people_list")
+    return redirect("workspaces:key_list")

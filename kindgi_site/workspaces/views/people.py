@@ -17,10 +17,11 @@ from kindgi_site.errors import ConflictError, ForbiddenError, InvalidError
 from kindgi_site.pages import posted, render_page
 from kindgi_site.workspaces.forms.people import InviteForm, MemberForm, RolesForm, ServiceForm
 from kindgi_site.workspaces.models import Membership, Reviewer
+from kindgi_site.workspaces.page_filters import MemberFilter, NameFilter
 from kindgi_site.workspaces.permissions import check_workspace_admin
 from kindgi_site.workspaces.queries.members import (
-    MOST_ON_A_PAGE,
-    keys_of,
+    MEMBERS_BY_NAME,
+    SERVICES_BY_NAME,
     member_of,
     members_of,
     service_of,
@@ -39,12 +40,9 @@ GET_OR_POST = ["GET", "HEAD", "POST"]
 @require_safe
 def people_list(request: PageRequest) -> HttpResponse:
     check_workspace_admin(request.caller)
-    context = {
-        "members": members_of(request.caller)[:MOST_ON_A_PAGE],
-        "services": services_of(request.caller)[:MOST_ON_A_PAGE],
-        "keys": keys_of(request.caller)[:MOST_ON_A_PAGE],
-    }
-    return render_page(request, "workspaces/people_list.html", fragment="workspaces/_people.html", context=context)
+    context = MemberFilter(request.GET, members_of(request.caller)).page_context(MEMBERS_BY_NAME)
+    page, part = "workspaces/people_list.html", "workspaces/_member_table.html"
+    return render_page(request, page, fragment=part, context=context)
 
 
 @require_http_methods(GET_OR_POST)
@@ -150,6 +148,14 @@ def _member_form_as_it_is(caller: Caller, member: Membership) -> MemberForm:
     return MemberForm(projects=_projects(caller), roles=roles, initial=initial)
 
 
+@require_safe
+def service_list(request: PageRequest) -> HttpResponse:
+    check_workspace_admin(request.caller)
+    context = NameFilter(request.GET, services_of(request.caller)).page_context(SERVICES_BY_NAME)
+    page, part = "workspaces/service_list.html", "workspaces/_service_table.html"
+    return render_page(request, page, fragment=part, context=context)
+
+
 @require_http_methods(GET_OR_POST)
 def service_create(request: PageRequest) -> HttpResponse:
     check_workspace_admin(request.caller)
@@ -161,7 +167,7 @@ def service_create(request: PageRequest) -> HttpResponse:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, _("“%(name)s” is there; mint a key for it.") % form.cleaned_data)
-            return redirect("workspaces:people_list")
+            return redirect("workspaces:service_list")
     return _form_page(request, {"form": form, "is_service": True})
 
 
@@ -181,7 +187,7 @@ def service_change(request: PageRequest, service_id: UUID) -> HttpResponse:
         with transaction.atomic():
             _set_roles(request.caller, "service-account", service_id, form)
         messages.success(request, _("Saved what %(name)s may do.") % {"name": service})
-        return redirect("workspaces:people_list")
+        return redirect("workspaces:service_list")
     return _form_page(request, {"form": form, "service": service, "is_service": True})
 
 
