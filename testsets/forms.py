@@ -10,18 +10,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from corrections.drafts import ExpectedCall
+from corrections.marks import Party
 from corrections.models import CorrectorGroup
 from corrections.rules.expectations import AnswerExpected, DecisionsExpected, Expectation
 from corrections.vocabulary import SubjectKind, Verdict
 from kindgi_site.api.bodies import SEMVER
 from kindgi_site.clock import wire_time
 from kindgi_site.exact_json import JsonText, NotJsonError, TooDeepError, parse
-from kindgi_site.workspaces.models import Project
+from kindgi_site.workspaces.models import Person, Project, ServiceAccount
 from testsets.drafts import HandCaseDraft, LiveChangeDraft, Selection
 from testsets.rules.versions import parse_set_version
 
 KINDS = [(SubjectKind.AGENT.value, gettext_lazy("Agent")), (SubjectKind.FLOW.value, gettext_lazy("Flow"))]
 PIN, UNPIN, LATEST = "pin", "unpin", "latest"
+NOBODY = "nobody"
 
 
 def _words(**attrs: Any) -> forms.TextInput:
@@ -177,6 +179,42 @@ class LiveForm(forms.Form):
         said = self.cleaned_data
         version = None if said["action"] == UNPIN else said["version"]
         return LiveChangeDraft(action=said["action"], version=version, reason=said["reason"], fixes=tuple(fixes))
+
+
+class OwnerForm(forms.Form):
+    """Who decides on an agent's wrong decisions: a person, a service account, or nobody."""
+
+    owner = forms.ChoiceField(label=gettext_lazy("Owner"))
+
+    def __init__(
+        self,
+        data: Any = None,
+        *,
+        people: Iterable[Person],
+        services: Iterable[ServiceAccount],
+        now: Party | None,
+        **options: Any,
+    ) -> None:
+        """`now` can be kept even when they are not among those offered."""
+        super().__init__(data, initial={"owner": _choice_of(now) if now else NOBODY}, **options)
+        offered = [
+            (_("People"), [(f"user:{person.id}", str(person)) for person in people]),
+            (_("Service accounts"), [(f"service:{service.id}", str(service)) for service in services]),
+        ]
+        known = {value for _words, rows in offered for value, _name in rows}
+        self.is_now_offered = now is None or _choice_of(now) in known
+        kept = [] if now is None or self.is_now_offered else [(_choice_of(now), _("as it is now"))]
+        choices = [(NOBODY, _("nobody")), *kept, *(group for group in offered if group[1])]
+        self.fields["owner"].choices = choices  # type: ignore[attr-defined]
+
+    def party(self) -> Party | None:
+        said: str = self.cleaned_data["owner"]
+        kind, _colon, owner_id = said.partition(":")
+        return None if said == NOBODY else Party(kind, owner_id)
+
+
+def _choice_of(owner: Party) -> str:
+    return f"{owner.kind}:{owner.id}"
 
 
 class PromoteForm(forms.Form):

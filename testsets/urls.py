@@ -7,6 +7,7 @@ from testsets.views.agents import agent_detail, agent_freeze, case_draft, case_p
 from testsets.views.building import test_set_build
 from testsets.views.downloads import cases_download, corrections_download
 from testsets.views.live import live_change, live_change_detail
+from testsets.views.owners import agent_owner
 from testsets.views.sets import (
     case_detail,
     case_raw,
@@ -47,6 +48,7 @@ urlpatterns = [
     path("test-runs/<uuid:run_id>/", test_run_detail, name="test_run_detail"),
     path("test-runs/<uuid:run_id>/cancel/", test_run_cancel, name="test_run_cancel"),
     path(f"{AGENT}freeze/", agent_freeze, name="agent_freeze"),
+    path(f"{AGENT}owner/", agent_owner, name="agent_owner"),
     path(f"{AGENT}live/", live_change, name="live_change"),
     path(f"{AGENT}changes/<uuid:change_id>/", live_change_detail, name="live_change_detail"),
     path(f"{AGENT}cases/from-run/", case_promote, name="case_promote"),

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from corrections.models import CorrectingRule, CorrectorGroup, Erasure, Run
+from corrections.models import AgentOwner, CorrectingRule, CorrectorGroup, Erasure, Run
 from corrections.vocabulary import Status
 from kindgi_site.workspaces.models import ApiKey, Person, Project
 from kindgi_site.workspaces.services.keys import digest_of
@@ -100,6 +100,19 @@ def test_a_rule_says_what_it_would_take_before_it_is_saved(
     tab.get_by_role("button", name="Write the rule").click()
     expect(tab.get_by_role("heading", name="Refunds version 1")).to_be_visible()
     assert CorrectingRule.objects.count() == 1
+
+
+@BOTH
+def test_an_agent_gets_an_owner(open_tab: OpenTab, boss: Person, ana: Person, project: Project, scripts: bool):
+    tab = open_tab(person=boss, scripts=scripts)
+    tab.goto(f"/agents/{project.id}/support/")
+    tab.get_by_text("Change the owner").click()
+    tab.get_by_label("Owner").select_option(f"user:{ana.id}")
+    tab.locator("#agent-owner").get_by_role("button", name="Save").click()
+
+    expect(tab.locator("#agent-owner dd")).to_contain_text("ana")
+    expect(tab.locator("#agent-owner details")).not_to_have_attribute("open", "")
+    assert AgentOwner.objects.get().owner_id == str(ana.id)
 
 
 @BOTH

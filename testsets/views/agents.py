@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable
 from http import HTTPStatus
+from typing import TypeVar
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from corrections.marks import Party
 from corrections.models import Correction
+from corrections.presenters.text import plain
 from corrections.queries.agents import owner_of
 from corrections.queries.run_pages import names_of, tools_seen
 from corrections.queries.said import group_weights
@@ -19,8 +22,9 @@ from kindgi_site.callers import Action
 from kindgi_site.errors import ConflictError, DomainError, InvalidError
 from kindgi_site.pages import render_page
 from kindgi_site.stored_json import JsonText
+from kindgi_site.workspaces.queries.members import readers_of
 from kindgi_site.workspaces.requests import PageRequest
-from testsets.forms import DraftCaseForm, LiveForm, PromoteForm, PublishForm
+from testsets.forms import DraftCaseForm, LiveForm, OwnerForm, PromoteForm, PublishForm
 from testsets.models import HandCase
 from testsets.presenters.cases import CaseShown, wire_row
 from testsets.presenters.live import change_shown, mistakes
@@ -42,6 +46,7 @@ PAGE_SIZE = 30
 FIRST_CASES = 8
 MOST_CHANGES = 20
 MOST_TO_FIX = 100
+AnyForm = TypeVar("AnyForm", LiveForm, PromoteForm, DraftCaseForm)
 AGENT, FREEZE = "testsets/agent_detail.html", "testsets/agent_freeze.html"
 
 
@@ -54,15 +59,14 @@ def agent_page(
     request: PageRequest,
     agent_set: AgentSet,
     *,
-    live: LiveForm | None = None,
-    promote: PromoteForm | None = None,
-    draft: DraftCaseForm | None = None,
-    status: HTTPStatus = HTTPStatus.OK,
+    refused: LiveForm | PromoteForm | DraftCaseForm | OwnerForm | None = None,
+    fragment: str = "testsets/_ship.html",
 ) -> HttpResponse:
     """The page, with whichever form was refused as it was filled in."""
     caller, project, agent_id = request.caller, agent_set.project, agent_set.agent_id
     row = live_row_of(project.id, agent_id)
     owner = owner_of(project.id, agent_id)
+    may_admin = caller.may(Action.ADMIN, project.id)
     changes = list(changes_of(project.id, agent_id)[:MOST_CHANGES])
     to_fix = corrections_to_fix(project.id, agent_id, MOST_TO_FIX)
     names = names_of(
@@ -73,7 +77,8 @@ def agent_page(
     context = {
         "project": project,
         "agent_id": agent_id,
-        "owner": owner and (names.get(owner.id) or _("A program")),
+        "owner": owner and (names.get(owner.id) or plain(owner.id)),
+        "owner_form": _owner_form(agent_set, owner, refused) if may_admin else None,
         "live": row if row and row.version else None,
         "changes": [change_shown(change, names) for change in changes],
         "to_fix": mistakes(to_fix, names, request.POST.getlist("fixes")),
@@ -82,14 +87,30 @@ def agent_page(
         "counts": counts_of(agent_set),
         "versions": [VersionShown.of(version) for version in versions_of_agent(project.id, agent_id)],
         "runs": [run_row(run) for run in runs_of_agent(caller, project.id, agent_id)],
-        "live_form": live or LiveForm(label_suffix=""),
-        "promote_form": promote or PromoteForm(label_suffix=""),
-        "draft_form": draft or DraftCaseForm(label_suffix=""),
+        "live_form": _kept(refused, LiveForm),
+        "promote_form": _kept(refused, PromoteForm),
+        "draft_form": _kept(refused, DraftCaseForm),
         "tools": tools_seen(caller, agent_id),
         "may_write": caller.may(Action.WRITE, project.id),
-        "may_admin": caller.may(Action.ADMIN, project.id),
+        "may_admin": may_admin,
     }
-    return render_page(request, AGENT, fragment="testsets/_ship.html", context=context, status=status)
+    status = HTTPStatus.OK if refused is None else HTTPStatus.UNPROCESSABLE_ENTITY
+    return render_page(request, AGENT, fragment=fragment, context=context, status=status)
+
+
+def _kept(refused: object, kind: type[AnyForm]) -> AnyForm:
+    """The form as it was filled in when it is the refused one, else an empty one."""
+    return refused if isinstance(refused, kind) else kind(label_suffix="")
+
+
+def owner_form_of(agent_set: AgentSet, owner: Party | None, said: QueryDict | None = None) -> OwnerForm:
+    """For those who may say who owns it."""
+    people, services = readers_of(agent_set.project)
+    return OwnerForm(said, people=people, services=services, now=owner, label_suffix="")
+
+
+def _owner_form(agent_set: AgentSet, owner: Party | None, refused: object) -> OwnerForm:
+    return refused if isinstance(refused, OwnerForm) else owner_form_of(agent_set, owner)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -133,7 +154,7 @@ def case_promote(request: PageRequest, project_id: UUID, agent_id: str) -> HttpR
         else:
             messages.success(request, _("The run is a case now.") if is_new else _("The run was a case already."))
             return redirect("testsets:agent_detail", project_id, agent_id)
-    return agent_page(request, agent_set, promote=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return agent_page(request, agent_set, refused=form)
 
 
 @require_POST
@@ -148,7 +169,7 @@ def case_draft(request: PageRequest, project_id: UUID, agent_id: str) -> HttpRes
         else:
             messages.success(request, _("The case is in the set."))
             return redirect("testsets:agent_detail", project_id, agent_id)
-    return agent_page(request, agent_set, draft=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return agent_page(request, agent_set, refused=form)
 
 
 @require_POST

@@ -1,6 +1,5 @@
 """Ship: pin a version, say which mistakes it fixes, and see what came of it."""
 
-from http import HTTPStatus
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -39,7 +38,7 @@ def live_change(request: PageRequest, project_id: UUID, agent_id: str) -> HttpRe
             form.add_error(None, refusal.message)
         else:
             return redirect("testsets:live_change_detail", project_id, agent_id, change.id)
-    return agent_page(request, agent_set, live=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return agent_page(request, agent_set, refused=form)
 
 
 @require_safe

@@ -2,12 +2,12 @@
 
 from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
 from kindgi_site.keyset import by_name
-from kindgi_site.workspaces.models import ApiKey, Membership, Person, ProjectRole, Reviewer, ServiceAccount
+from kindgi_site.workspaces.models import ApiKey, Membership, Person, Project, ProjectRole, Reviewer, ServiceAccount
 from kindgi_site.workspaces.queries.keys import keys_readable_by
 
 MOST_NAMED = 500
@@ -56,6 +56,23 @@ def names_in(caller: Caller) -> list[tuple[str, str]]:
     services = ServiceAccount.objects.filter(workspace=caller.workspace_id).order_by("name")
     named = [(f"user:{person.id}", str(person)) for person in people[:MOST_NAMED]]
     return named + [(f"service-account:{service.id}", str(service)) for service in services[:MOST_NAMED]]
+
+
+def readers_of(project: Project) -> tuple[list[Person], list[ServiceAccount]]:
+    """Who can at least read a project, by name: people who can sign in, and service accounts; the first of many."""
+    roles = ProjectRole.objects.filter(project=project)
+    people = Person.objects.filter(
+        Q(project_roles__in=roles) | Q(memberships__is_admin=True),
+        memberships__workspace=project.workspace_id,
+        is_active=True,
+    )
+    services = ServiceAccount.objects.filter(
+        Q(project_roles__in=roles) | Q(is_workspace_admin=True), workspace=project.workspace_id
+    )
+    return (
+        list(people.distinct().order_by("username")[:MOST_NAMED]),
+        list(services.distinct().order_by("name")[:MOST_NAMED]),
+    )
 
 
 def _roles_in(caller: Caller) -> QuerySet[ProjectRole]:
