@@ -266,11 +266,11 @@ def written(caller) -> list[AuditEntry]:
     return list(AuditEntry.objects.order_by("id"))
 
 
-def verify() -> str:
+def verify(*said: str) -> str:
     """What the command says; its refusal is added as it is raised."""
     told = StringIO()
     try:
-        call_command("verify_audit", stdout=told)
+        call_command("verify_audit", *said, stdout=told)
     except CommandError as refusal:
         return f"{told.getvalue()}{refusal}"
     return told.getvalue()
@@ -289,11 +289,14 @@ def test_sealing_chains_batches_and_leaves_what_has_not_settled(caller, written)
     sealed = [list(AuditEntry.objects.filter(seal=seal).order_by("id")) for seal in seals]
     assert [entry for batch in sealed for entry in batch] == written
     oldest = AuditEntry.objects.get(seal=None).at
-    assert verify() == f"3 seals, 0 broken; 1 entries unsealed, the oldest of {oldest:%Y-%m-%d %H:%M:%S} UTC.\n"
+    assert verify() == (
+        f"3 seals, 0 broken; 1 entries unsealed, the oldest of {oldest:%Y-%m-%d %H:%M:%S} UTC.\n"
+        f"Newest seal: {seals[2].number}:{seals[2].digest}\n"
+    )
 
 
 def test_an_empty_record_is_whole(db):
-    assert verify() == "0 seals, 0 broken; 0 entries unsealed.\n"
+    assert verify() == "0 seals, 0 broken; 0 entries unsealed.\nNewest seal: none\n"
 
 
 CHANGES = {
@@ -362,6 +365,81 @@ def test_a_whole_batch_taken_out_of_the_middle_is_found(written):
     assert verify().endswith(f"under seal {third.number}.")
 
 
+def newest() -> str:
+    """The newest seal, as the command prints it for whoever keeps it elsewhere."""
+    return verify().splitlines()[1].removeprefix("Newest seal: ")
+
+
+def test_the_newest_seals_taken_away_with_their_entries_are_missed_by_who_kept_one(written):
+    seal_pending(batch=2)
+    kept = newest()
+    assert verify("--expect", kept) == verify()
+
+    third = AuditSeal.objects.order_by("number")[2]
+    third.sealed.all().delete()
+    third.delete()
+
+    assert verify().startswith("2 seals, 0 broken; 0 entries unsealed.")
+    number, digest = kept.split(":")
+    assert verify("--expect", kept).endswith(f"\nThe record no longer holds seal {number} with the hash {digest}.")
+
+
+def test_the_whole_record_taken_away_is_missed_too(written):
+    seal_pending(batch=2)
+    kept = newest()
+    AuditEntry.objects.all().delete()
+    AuditSeal.objects.all().delete()
+
+    assert verify() == "0 seals, 0 broken; 0 entries unsealed.\nNewest seal: none\n"
+    assert "The record no longer holds seal" in verify("--expect", kept)
+
+
+def test_a_record_written_anew_from_the_first_seal_on_is_another(written):
+    seal_pending(batch=2)
+    kept = newest()
+    AuditEntry.objects.filter(id=written[0].id).update(by_id="somebody")
+    previous = ""
+    for seal in AuditSeal.objects.order_by("number"):
+        digest = digest_of(previous, AuditEntry.objects.filter(seal=seal).order_by("id"))
+        AuditSeal.objects.filter(number=seal.number).update(previous=previous, digest=digest)
+        previous = digest
+
+    assert "3 seals, 0 broken" in verify()
+    assert "The record no longer holds seal" in verify("--expect", kept)
+
+
+def test_a_seal_that_was_kept_is_held_by_a_record_that_went_on(caller, written):
+    seal_pending(batch=2)
+    kept = newest()
+    record_write(caller, "tests.write", "thing", "later")
+    AuditEntry.objects.filter(seal=None).update(at=clock.now() - timedelta(hours=1))
+    seal_pending()
+
+    assert verify("--expect", kept, "--expect", newest()) == verify()
+    assert newest() != kept
+
+
+def test_every_seal_that_is_missed_is_named_beside_what_is_broken(written):
+    seal_pending(batch=2)
+    written[0].delete()
+    first = AuditSeal.objects.order_by("number")[0]
+    nobodys = "9" * 30 + ":" + "0" * 64
+
+    said = verify("--expect", nobodys, "--expect", f"{first.number}:{'1' * 64}")
+
+    assert f"Changed or missing entries under seal {first.number}." in said
+    assert f"no longer holds seal {'9' * 30} with" in said
+    assert f"no longer holds seal {first.number} with the hash {'1' * 64}." in said
+
+
+@pytest.mark.parametrize("text", ["", "3", "three:" + "0" * 64, "3:abc", "3:" + "g" * 64, "-3:" + "0" * 64])
+def test_what_names_no_seal_is_told_before_anything_is_read(written, text):
+    said = verify(f"--expect={text}")
+
+    assert "a seal as it was printed, NUMBER:HASH" in said
+    assert "seals," not in said
+
+
 @pytest.mark.django_db(transaction=True)
 def test_sealers_at_the_same_moment_make_one_chain():
     caller = caller_of(person_with(ProjectFactory()))
@@ -373,4 +451,4 @@ def test_sealers_at_the_same_moment_make_one_chain():
         sealed = at_once([lambda: seal_pending(batch=3)] * 4)
 
         assert sum(sealed) == 20
-    assert verify().endswith("0 broken; 0 entries unsealed.\n")
+    assert "0 broken; 0 entries unsealed.\n" in verify()

@@ -61,7 +61,7 @@ def seal_pending(batch: int = BATCH) -> int:
 def _seal_batch(size: int) -> int:
     """One batch; two sealers take turns."""
     _wait_for_other_sealers()
-    last = AuditSeal.objects.order_by("-number").first()
+    last = newest_seal()
     settled = AuditEntry.objects.filter(seal__isnull=True, at__lt=clock.now() - SETTLED)
     entries = list(settled.order_by("id")[:size])
     if not entries:
@@ -106,6 +106,15 @@ def _text_of(entry: AuditEntry) -> str:
         entry.request_id,
     )
     return exact_json.dumps(parts) + "\n"
+
+
+def newest_seal() -> AuditSeal | None:
+    return AuditSeal.objects.order_by("-number").first()
+
+
+def holds_seal(number: int, digest: str) -> bool:
+    """Whether the chain still has a seal: when it is whole, nothing up to there was changed or taken away."""
+    return AuditSeal.objects.filter(number=number, digest=digest).exists()
 
 
 def broken_seals() -> Iterator[AuditSeal]:
