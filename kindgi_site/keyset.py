@@ -1,6 +1,6 @@
 """Pages of rows cut by key, newest first or by name: for every list that people turn the pages of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -12,6 +12,7 @@ from kindgi_site.exact_json import is_storable
 from kindgi_site.keys import as_uuid
 
 Row = TypeVar("Row", bound=Model)
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,34 @@ def by_name(column: str) -> Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[Row]):
+class Page(Generic[Shown]):
     """Rows, and the places that the pages before and after it are cut at; None where there is no such page."""
 
-    rows: list[Row]
+    rows: list[Shown]
     previous: Place | None
     next: Place | None
+
+
+def cut(
+    fetch: Callable[[Place | None, bool], list[Shown]],
+    *,
+    size: int,
+    ahead: Place | None,
+    behind: Place | None,
+    place_of: Callable[[Shown], Place],
+) -> Page[Shown]:
+    """The page that follows `ahead`, else the one that ends before `behind`, else the first.
+
+    `fetch` gives one row more than a page from a place on or, when told so, backwards.
+    """
+    is_backwards = behind is not None and ahead is None
+    found = fetch(behind if is_backwards else ahead, is_backwards)
+    shown = found[:size][::-1] if is_backwards else found[:size]
+    first, last = (place_of(shown[0]), place_of(shown[-1])) if shown else (None, None)
+    has_more = len(found) > size
+    if is_backwards:
+        return Page(shown, first if has_more else None, last)
+    return Page(shown, first if ahead else None, last if has_more else None)
 
 
 def page_of(
@@ -104,14 +127,14 @@ def page_of(
 ) -> Page[Row]:
     """One page of rows that stand in `order`: those just older than `before` or newer than `after`; of names those
     just after or before it."""
+
+    def fetch(place: Place | None, is_backwards: bool) -> list[Row]:  # noqa: FBT001 - as `cut` calls it
+        if place is None:
+            return list(rows[: size + 1])
+        return list((order.backwards if is_backwards else order.onwards)(rows, place)[: size + 1])
+
     ahead, behind = (after, before) if order.is_by_name else (before, after)
-    if behind is not None and ahead is None:
-        found = list(order.backwards(rows, behind)[: size + 1])
-        shown = found[:size][::-1]
-        return Page(shown, _first(shown, order) if len(found) > size else None, _last(shown, order))
-    found = list((order.onwards(rows, ahead) if ahead else rows)[: size + 1])
-    shown = found[:size]
-    return Page(shown, _first(shown, order) if ahead else None, _last(shown, order) if len(found) > size else None)
+    return cut(fetch, size=size, ahead=ahead, behind=behind, place_of=order.place_of)
 
 
 def page_at(query: Mapping[str, Any], rows: QuerySet[Row], size: int, order: Order = NEWEST_FIRST) -> Page[Row]:
@@ -124,11 +147,3 @@ def neighbours(rows: QuerySet[Row], row: Row) -> tuple[Row | None, Row | None]:
     """(the next newer, the next older) of a row among rows that need not hold it."""
     place = NEWEST_FIRST.place_of(row)
     return NEWEST_FIRST.backwards(rows, place).first(), NEWEST_FIRST.onwards(rows, place).first()
-
-
-def _first(rows: list[Row], order: Order) -> Place | None:
-    return order.place_of(rows[0]) if rows else None
-
-
-def _last(rows: list[Row], order: Order) -> Place | None:
-    return order.place_of(rows[-1]) if rows else None

@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from testsets.views.agents import agent_detail, agent_freeze, case_draft, case_promote, case_remove
+from testsets.views.agents import agent_detail, agent_freeze, agent_list, case_draft, case_promote, case_remove
 from testsets.views.building import test_set_build
 from testsets.views.downloads import cases_download, corrections_download
 from testsets.views.live import live_change, live_change_detail
@@ -47,6 +47,7 @@ urlpatterns = [
     path("test-runs/", test_run_list, name="test_run_list"),
     path("test-runs/<uuid:run_id>/", test_run_detail, name="test_run_detail"),
     path("test-runs/<uuid:run_id>/cancel/", test_run_cancel, name="test_run_cancel"),
+    path("agents/", agent_list, name="agent_list"),
     path(f"{AGENT}freeze/", agent_freeze, name="agent_freeze"),
     path(f"{AGENT}owner/", agent_owner, name="agent_owner"),
     path(f"{AGENT}live/", live_change, name="live_change"),

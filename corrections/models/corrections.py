@@ -116,6 +116,11 @@ class Correction(models.Model):
                 fields=["workspace", "subject_kind", "subject_id", "-created_at", "-id"], name="corrections_of_subject"
             ),
             Index(
+                fields=["project", "subject_kind", "subject_id", "status", "fixed_how"],
+                condition=Q(unregistered_at__isnull=True),
+                name="standing_of_subject",
+            ),
+            Index(
                 fields=["workspace", "participant_id"],
                 condition=~Q(participant_id=""),
                 name="corrections_of_participant",

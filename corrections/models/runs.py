@@ -61,6 +61,7 @@ class Run(models.Model):
             Index(fields=["workspace", "-created_at", "-id"], name="runs_newest"),
             Index(fields=["workspace", "subject_kind", "subject_id", "-created_at", "-id"], name="runs_of_subject"),
             Index(fields=["project", "-created_at", "-id"], name="runs_of_project"),
+            Index(fields=["project", "subject_kind", "subject_id"], name="subjects_of_project"),
             Index(fields=["workspace", "participant_id"], condition=~Q(participant_id=""), name="runs_of_participant"),
             Index(fields=["workspace", "conversation_id"], name="runs_of_conversation"),
             Index(fields=["workspace", "replay_of"], condition=~Q(replay_of=""), name="replays_of_run"),

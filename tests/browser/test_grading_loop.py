@@ -122,7 +122,8 @@ def correct_both(tab: Page, mug: Run, parcel: Run) -> None:
 
 def freeze(tab: Page) -> None:
     tab.goto("/test-sets/")
-    tab.locator(".agent-links a", has_text="support").click()
+    tab.get_by_role("link", name="to the agents").click()
+    tab.locator("#agent-table").get_by_role("link", name="support").click()
     tab.get_by_role("link", name="Freeze…").click()
     tab.get_by_text("Exactly these 2 cases will be frozen, in this order.").wait_for()
     tab.get_by_role("button", name="Freeze 2 cases").click()
@@ -182,6 +183,7 @@ def paths(program: Loop, project: Project) -> Iterator[list[str]]:
     version = "/test-sets/support.corrections/1.0.0/"
     agent = f"/agents/{project.id}/support/"
     yield [
+        "/agents/",
         "/test-sets/",
         "/test-sets/support.corrections/",
         version,
@@ -256,6 +258,7 @@ def test_nothing_is_wider_than_the_screen(
         f"/test-runs/{other}/?against={graded}",
         "/test-sets/build/",
         "/test-sets/",
+        "/agents/",
         "/test-runs/",
     ):
         tab.goto(path)

@@ -57,7 +57,6 @@ def test_list_shows_the_latest_version_kind_and_cases(admin_client: Client, loop
     page = text(admin_client, "/test-sets/")
 
     assert "support.corrections frozen from the set of support 1.10.0 2 versions corrections Default 2 just now" in page
-    assert "support Default" in page.partition("ready to be frozen")[2]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +208,7 @@ def test_cases_are_paged_and_walked(admin_client: Client, loop: Loop, project: P
     assert admin_client.get(f"{VERSION}?from=nonsense").context["start"] == 0
 
 
-@pytest.mark.parametrize(("path", "statements"), [("/test-sets/", 9), (SET, 7), (VERSION, 10)])
+@pytest.mark.parametrize(("path", "statements"), [("/test-sets/", 6), (SET, 7), (VERSION, 10)])
 def test_number_of_statements_does_not_grow(
     admin_client: Client, loop: Loop, project: Project, path: str, statements: int
 ):

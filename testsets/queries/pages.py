@@ -9,15 +9,14 @@ from uuid import UUID
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from corrections.models import AgentOwner, Correction, CorrectionEvent, CorrectorGroup, Run, RunCopy
+from corrections.models import Correction, CorrectionEvent, CorrectorGroup, RunCopy
 from corrections.queries.corrections import as_uuid, corrections_readable_by
 from corrections.queries.run_pages import names_of
-from corrections.queries.runs import runs_readable_by
 from corrections.vocabulary import Status, SubjectKind
 from kindgi_site.callers import Caller
 from kindgi_site.exact_json import is_storable
 from kindgi_site.stored_json import JsonText
-from testsets.models import HandCase, LiveVersion, TestCase, TestRun, TestSet, TestSetVersion
+from testsets.models import HandCase, TestCase, TestRun, TestSet, TestSetVersion
 from testsets.queries.sets import HIGHEST_FIRST, latest_versions, set_not_found
 
 PAGE_SIZE = 30
@@ -123,29 +122,6 @@ def calls_of_case(workspace_id: UUID, case: TestCase) -> JsonText | None:
         return hands.values_list("calls", flat=True).first()
     copies = RunCopy.objects.filter(workspace=workspace_id, run_id__in=[case.run_id] if case.run_id else [])
     return copies.values_list("calls", flat=True).first()
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class AgentSeen:
-    agent_id: str
-    project_name: str
-    project_id: UUID
-
-
-def agents_seen(caller: Caller) -> list[AgentSeen]:
-    """Agents among the newest runs, and those with a live version or an owner, by name."""
-    fields = ("subject_id", "project__name", "project")
-    runs: QuerySet[Run] = runs_readable_by(caller).filter(subject_kind=SubjectKind.AGENT)
-    recent = set(runs.values_list(*fields)[:RECENT])
-    live = LiveVersion.objects.filter(project__workspace=caller.workspace_id)
-    owned = AgentOwner.objects.filter(project__workspace=caller.workspace_id)
-    readable = caller.readable_project_ids
-    if readable is not None:
-        live = live.filter(project__in=readable)
-        owned = owned.filter(project__in=readable)
-    for rows in (live, owned):
-        recent |= set(rows.order_by("-id").values_list("agent_id", "project__name", "project")[:RECENT])
-    return sorted(AgentSeen(*row) for row in recent)
 
 
 def groups_for_building(caller: Caller) -> QuerySet[CorrectorGroup]:

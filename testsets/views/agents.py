@@ -1,4 +1,4 @@
-"""An agent's page: what is live, its live set of cases, freezing it, and adding cases to it."""
+"""The list of agents; and an agent's page: what is live, its live set of cases, freezing it, and adding cases to it."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -26,12 +26,14 @@ from kindgi_site.workspaces.queries.members import readers_of
 from kindgi_site.workspaces.requests import PageRequest
 from testsets.forms import DraftCaseForm, LiveForm, OwnerForm, PromoteForm, PublishForm
 from testsets.models import HandCase
+from testsets.presenters.agents import agent_rows
 from testsets.presenters.cases import CaseShown, wire_row
 from testsets.presenters.live import change_shown, mistakes
 from testsets.presenters.sets import VersionShown
 from testsets.presenters.test_runs import run_row
 from testsets.presenters.words import member_state
 from testsets.queries.agent_sets import AgentSet, Member, frozen_places, members_after, members_at
+from testsets.queries.agents import BY_AGENT, agents_page, standing_of_agents
 from testsets.queries.live import changes_of, live_row_of
 from testsets.queries.pages import corrections_to_fix, sayers_of, versions_of_agent
 from testsets.queries.run_pages import runs_of_agent
@@ -48,6 +50,19 @@ MOST_CHANGES = 20
 MOST_TO_FIX = 100
 AnyForm = TypeVar("AnyForm", LiveForm, PromoteForm, DraftCaseForm)
 AGENT, FREEZE = "testsets/agent_detail.html", "testsets/agent_freeze.html"
+
+
+@require_safe
+def agent_list(request: PageRequest) -> HttpResponse:
+    before, after = (BY_AGENT.read(request.GET.get(name, "")) for name in ("before", "after"))
+    page = agents_page(request.caller, before=before, after=after)
+    context = {
+        "rows": agent_rows(page.rows, standing_of_agents(page.rows), names_of(row.owner_id for row in page.rows)),
+        "previous": page.previous,
+        "next": page.next,
+        "is_first_page": not (request.GET.get("before") or request.GET.get("after")),
+    }
+    return render_page(request, "testsets/agent_list.html", fragment="testsets/_agent_table.html", context=context)
 
 
 @require_safe

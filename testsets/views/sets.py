@@ -16,7 +16,6 @@ from testsets.presenters.evidence import evidence_shown
 from testsets.presenters.sets import VersionShown, set_row, version_row
 from testsets.queries.pages import (
     Sayers,
-    agents_seen,
     calls_of_case,
     case_in,
     case_neighbours,
@@ -39,7 +38,6 @@ def test_set_list(request: PageRequest) -> HttpResponse:
         "rows": [set_row(version) for version in page.rows],
         "next": page.next,
         "is_first_page": not request.GET.get("after"),
-        "agents": agents_seen(request.caller),
         "may_build": may_build_somewhere(request),
     }
     return render_page(
