@@ -198,7 +198,7 @@ class OwnerForm(forms.Form):
         """`now` can be kept even when they are not among those offered."""
         super().__init__(data, initial={"owner": _choice_of(now) if now else NOBODY}, **options)
         offered = [
-            (_("People"), [(f"user:{person.id}", str(person)) for person in people]),
+            (_("People"), [(f"user:{person.id}", person.told_apart) for person in people]),
             (_("Service accounts"), [(f"service:{service.id}", str(service)) for service in services]),
         ]
         known = {value for _words, rows in offered for value, _name in rows}

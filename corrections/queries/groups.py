@@ -9,8 +9,8 @@ from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
 from kindgi_site.keyset import by_name
 from kindgi_site.workspaces.models import Person, ServiceAccount
+from kindgi_site.workspaces.queries.members import MOST_NAMED
 
-MOST_NAMED = 500
 BY_NAME = by_name("name")
 
 
@@ -55,5 +55,5 @@ def principals_of(caller: Caller) -> list[tuple[str, str]]:
     """(id, name) of the people and service accounts of the caller's workspace who can be named, by name."""
     people = Person.objects.filter(memberships__workspace=caller.workspace_id).order_by("username")
     services = ServiceAccount.objects.filter(workspace=caller.workspace_id).order_by("name")
-    named = [(str(person.id), str(person)) for person in people[:MOST_NAMED]]
+    named = [(str(person.id), person.told_apart) for person in people[:MOST_NAMED]]
     return named + [(str(service.id), str(service)) for service in services[:MOST_NAMED]]

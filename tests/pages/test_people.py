@@ -294,6 +294,38 @@ def test_a_key_that_makes_no_sense_is_not_minted(
     assert (ApiKey.objects.count(), told()) == (0, [])
 
 
+def test_a_key_is_minted_for_the_last_of_many_as_its_link_says(boss_client: Client, project: Project):
+    ServiceAccount.objects.bulk_create(
+        ServiceAccount(workspace=project.workspace, name=f"{number:05}") for number in range(2001)
+    )
+    last = ServiceAccount.objects.get(name="02000")
+    value = f"service-account:{last.id}"
+
+    form = boss_client.get(f"/people/keys/new/?for={value}").context["form"]
+    boss_client.post("/people/keys/new/", {"principal": value, "role": "member"})
+
+    assert [words for key, words in form.fields["principal"].choices if key == form["principal"].value()] == ["02000"]
+    assert ApiKey.objects.get().service == last
+
+
+@pytest.mark.parametrize("value", ["service-account:x", "user:", "nonsense", "\0"])
+def test_a_link_that_names_nobody_offers_the_others(boss_client: Client, boss: Person, value: str):
+    form = boss_client.get("/people/keys/new/", {"for": value}).context["form"]
+
+    assert form.fields["principal"].choices == [(f"user:{boss.id}", boss.username)]
+
+
+def test_people_of_one_name_are_told_apart(boss_client: Client, project: Project):
+    for name in ("asol", "asol2"):
+        person = person_with(project)
+        Person.objects.filter(id=person.id).update(username=name, first_name="Ana", last_name="Sol")
+
+    for address in ("/people/keys/new/", "/groups/new/", f"/agents/{project.id}/support/"):
+        words = text_of(boss_client.get(address).content.decode())
+        assert "Ana Sol (asol)" in words
+        assert "Ana Sol (asol2)" in words
+
+
 def test_revoking_a_key(boss_client: Client, project: Project):
     key, _text = store_key(workspace=project.workspace, principal=service_with(project))
 

@@ -27,6 +27,12 @@ class Person(AbstractUser):
     def __str__(self) -> str:
         return self.get_full_name() or self.username
 
+    @property
+    def told_apart(self) -> str:
+        """Their name, with the one they sign in with beside it: two people may have one full name."""
+        full = self.get_full_name()
+        return f"{full} ({self.username})" if full else self.username
+
 
 class Membership(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -1,16 +1,19 @@
 """Members, service accounts and keys of a workspace, for its administrators."""
 
+from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Prefetch, Q, QuerySet
 
 from kindgi_site.callers import Caller
 from kindgi_site.errors import Code, NotFoundError
+from kindgi_site.keys import as_uuid
 from kindgi_site.keyset import by_name
 from kindgi_site.workspaces.models import ApiKey, Membership, Person, Project, ProjectRole, Reviewer, ServiceAccount
 from kindgi_site.workspaces.queries.keys import keys_readable_by
 
-MOST_NAMED = 500
+MOST_NAMED = 2000
 MEMBERS_BY_NAME, SERVICES_BY_NAME = by_name("person__username"), by_name("name")
 
 
@@ -50,12 +53,24 @@ def service_of(caller: Caller, service_id: UUID) -> ServiceAccount:
     return found
 
 
-def names_in(caller: Caller) -> list[tuple[str, str]]:
-    """(`user:<id>` or `service-account:<id>`, name) of everybody a key can act for, by name."""
+def names_in(caller: Caller, *, also: str = "") -> list[tuple[str, str]]:
+    """(`user:<id>` or `service-account:<id>`, name) of whom a key can act for, by name.
+
+    Of very many the first, and the one in `also`.
+    """
     people = Person.objects.filter(memberships__workspace=caller.workspace_id).order_by("username")
     services = ServiceAccount.objects.filter(workspace=caller.workspace_id).order_by("name")
-    named = [(f"user:{person.id}", str(person)) for person in people[:MOST_NAMED]]
-    return named + [(f"service-account:{service.id}", str(service)) for service in services[:MOST_NAMED]]
+    named = [*_named("user", people[:MOST_NAMED]), *_named("service-account", services[:MOST_NAMED])]
+    if also in dict(named):
+        return named
+    kind, _colon, name = also.partition(":")
+    key = as_uuid(name)
+    rows: QuerySet[Any] = people if kind == "user" else services
+    return named + [one for one in (_named(kind, rows.filter(id=key)) if key else []) if one[0] == also]
+
+
+def _named(kind: str, rows: Iterable[Person | ServiceAccount]) -> list[tuple[str, str]]:
+    return [(f"{kind}:{row.id}", row.told_apart if isinstance(row, Person) else row.name) for row in rows]
 
 
 def readers_of(project: Project) -> tuple[list[Person], list[ServiceAccount]]:

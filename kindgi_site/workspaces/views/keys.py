@@ -33,8 +33,9 @@ def key_list(request: PageRequest) -> HttpResponse:
 def key_mint(request: PageRequest) -> HttpResponse:
     check_workspace_admin(request.caller)
     projects = [(str(project.id), project.name) for project in projects_readable_by(request.caller).order_by("name")]
-    initial = {"principal": request.GET.get("for", "")}
-    form = KeyForm(posted(request), principals=names_in(request.caller), projects=projects, initial=initial)
+    asked = request.GET.get("for", "")
+    principals = names_in(request.caller, also=request.POST.get("principal", asked))
+    form = KeyForm(posted(request), principals=principals, projects=projects, initial={"principal": asked})
     if form.is_valid():
         try:
             key, text = mint_key(caller=request.caller, draft=form.draft())
