@@ -10,7 +10,7 @@ from kindgi_site.workspaces.services.keys import digest_of
 from tests.browser.conftest import OpenTab
 from tests.browser.pages import PASSWORD
 from tests.browser.test_looks import grave_faults
-from tests.factories import CorrectorGroupFactory, RunFactory, person_with, service_with
+from tests.factories import CorrectorGroupFactory, RunFactory, ServiceAccountFactory, person_with, service_with
 from tests.life import correction_in
 
 pytestmark = pytest.mark.browser
@@ -63,6 +63,25 @@ def test_a_key_is_shown_once_and_revoked(open_tab: OpenTab, boss: Person, projec
     expect(tab.get_by_text("The key “Importer” opens nothing any more.")).to_be_visible()
 
     assert ApiKey.objects.get().revoked_at is not None
+
+
+@BOTH
+def test_pages_turn_within_what_was_searched(open_tab: OpenTab, boss: Person, project: Project, scripts: bool):
+    for number in range(52):
+        ServiceAccountFactory(workspace=project.workspace, name=f"grader & co {number:02}")
+    ServiceAccountFactory(workspace=project.workspace, name="importer")
+    tab = open_tab(person=boss, scripts=scripts)
+    tab.goto("/people/services/")
+    tab.get_by_label("Name", exact=True).fill("grader & co")
+    tab.get_by_role("button", name="Search").click()
+    expect(tab.get_by_role("row", name="importer")).to_have_count(0)
+    tab.get_by_role("link", name="Next").click()
+    expect(tab.locator("#service-table tbody th")).to_have_text(["grader & co 50", "grader & co 51"])
+    tab.get_by_role("link", name="Previous").click()
+
+    expect(tab.locator("#service-table tbody tr")).to_have_count(50)
+    expect(tab.locator("#service-table tbody th").first).to_have_text("grader & co 00")
+    expect(tab.get_by_label("Name", exact=True)).to_have_value("grader & co")
 
 
 @BOTH
@@ -146,6 +165,7 @@ def test_the_pages_can_be_read_by_everybody(
         "/people/new/",
         f"/people/{ana.id}/",
         "/people/keys/new/",
+        "/agents/",
         "/groups/",
         f"/groups/{group.id}/",
         "/rules/",
