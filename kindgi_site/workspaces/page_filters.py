@@ -63,4 +63,5 @@ class MemberFilter(NameFilter):
 class KeyFilter(NameFilter):
     """By its label, or by whom it acts for."""
 
+    name = django_filters.CharFilter(label=_("Key, or whom it acts for"), method="called")
     columns = ("label", "service__name", "person__username", "person__first_name", "person__last_name")

@@ -1,5 +1,7 @@
 """People, service accounts and keys of a workspace, at the pages of its administrators."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.test import Client
 
@@ -324,6 +326,16 @@ def test_people_of_one_name_are_told_apart(boss_client: Client, project: Project
         words = text_of(boss_client.get(address).content.decode())
         assert "Ana Sol (asol)" in words
         assert "Ana Sol (asol2)" in words
+
+
+def test_a_key_that_is_past_its_last_day_says_so(boss_client: Client, project: Project):
+    day = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    store_key(workspace=project.workspace, principal=service_with(project), label="Old", expires_at=day)
+
+    words = text_of(boss_client.get("/people/keys/").content.decode())
+
+    assert "expired 31 Jan 2026" in words
+    assert "until" not in words
 
 
 def test_revoking_a_key(boss_client: Client, project: Project):

@@ -40,6 +40,10 @@ class ApiKey(models.Model):
         return self.label or str(self.person or self.service or self.id)
 
     @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= clock.now()
+
+    @property
     def principal(self) -> dict[str, str] | None:
         """Whom it acts for, as the wire says it; None for a key that is a service of its own."""
         if self.person_id is not None:
