@@ -1,9 +1,12 @@
 """The small cast of every test: a workspace with its Default project, a reviewer, a run, and ways to ask."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.db import connection
 from django.test import Client
 from hypothesis import settings
+from pytest_django import DjangoDbBlocker
 
 from corrections.models import Run
 from kindgi_site.callers import Caller, Role
@@ -33,6 +36,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _asks_database(item: pytest.Item) -> bool:
     fixtures = set(getattr(item, "fixturenames", ())) & {"db", "transactional_db", "live_server"}
     return item.get_closest_marker("django_db") is not None or bool(fixtures)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """PostgreSQL drops no database that somebody is in, and the pool's threads end late on a busy machine."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture
