@@ -10,12 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from corrections.rules.drafts import refusal
-from corrections.rules.runs import check_calls
-from corrections.vocabulary import SubjectKind, Verdict
+from corrections.vocabulary import SubjectKind
 from kindgi_site import exact_json
 from kindgi_site.api.bodies import (
     AnyJson,
-    AnyObject,
     Decimal,
     Flag,
     Id,
@@ -32,12 +30,12 @@ from kindgi_site.api.pipeline import V1View, path_uuid
 from kindgi_site.api.schema import PAGING, SCOPE, query, refusals
 from kindgi_site.api.scopes import scope_of
 from kindgi_site.api.shapes import ShownId, ShownTime, WireShape, page_of, schema_of
-from kindgi_site.errors import Code, InvalidError
 from kindgi_site.exact_json import JsonText
 from testsets.api.shapes import TestCaseShape
 from testsets.drafts import OutputDraft, Sample, SamplePart, TestRunDraft
 from testsets.filters import TestRunFilter
 from testsets.models import TestRun
+from testsets.outputs import OutputBody, output_draft
 from testsets.queries.test_runs import cases_with_remaining, run_cases, test_run_readable_by, test_runs_readable_by
 from testsets.rules.cases import GroupWeights
 from testsets.services.judging import Place
@@ -45,7 +43,6 @@ from testsets.services.test_runs import (
     MAX_OUTPUTS,
     cancel_test_run,
     complete_test_run,
-    fingerprint_of,
     judge_outputs,
     rescore_test_run,
     start_test_run,
@@ -82,35 +79,6 @@ class StartTestRunBody(WireBody):
     k = Whole(required=False, min_value=1, max_value=100)
     groupWeights = Word(GroupWeights, required=False)
     sample = SampleBody(required=False)
-
-
-class ModelBody(Shape):
-    providerId = Text(non_blank=True, max_length=200)
-    model = Text(non_blank=True, max_length=200)
-
-
-class AnswerVerdictBody(Shape):
-    verdict = Word(Verdict)
-    reason = Text(required=False, max_length=4000)
-    model = ModelBody(required=False)
-
-
-class StoppedBody(Shape):
-    reason = Text(max_length=4000)
-
-
-class OutputBody(Shape):
-    caseId = Text(non_blank=True, max_length=200)
-    repetition = Whole(required=False, min_value=0, max_value=9)
-    runId = Text(required=False, non_blank=True, max_length=200)
-    output = AnyJson(required=False)
-    calls = ListOf(child=AnyObject(), required=False)
-    answer = AnswerVerdictBody(required=False)
-    diverged = Flag(required=False)
-    refusedWrites = Whole(required=False, min_value=0, max_value=1_000_000)
-    stopped = StoppedBody(required=False)
-    error = Text(required=False, non_blank=True, max_length=4000)
-    model = ModelBody(required=False)
 
 
 class SubmitOutputsBody(WireBody):
@@ -375,31 +343,4 @@ def outputs_said(document: Document) -> list[OutputDraft]:
     said = SubmitOutputsBody.read(document)["outputs"]
     texts = exact_json.elements(document.members["outputs"])
     sent = document.value["outputs"]
-    return [_output(*each) for each in zip(said, sent, texts, strict=True)]
-
-
-def _output(said: dict[str, Any], sent: dict[str, Any], text: str) -> OutputDraft:
-    if sum(name in said for name in ("output", "stopped", "error")) != 1:
-        raise InvalidError(
-            Code.BAD_INPUT, "Each of outputs has exactly one of output, stopped, error.", field="outputs"
-        )
-    check_calls(sent.get("calls", []), None, "calls")
-    parts = exact_json.members(text)
-
-    def part(name: str) -> JsonText | None:
-        return JsonText(parts[name]) if name in parts else None
-
-    return OutputDraft(
-        case_id=said["caseId"],
-        repetition=said.get("repetition", 0),
-        run_id=said.get("runId", ""),
-        output=part("output"),
-        calls=part("calls"),
-        answer=part("answer"),
-        model=part("model"),
-        diverged=said.get("diverged", False),
-        refused_writes=said.get("refusedWrites", 0),
-        stopped=part("stopped"),
-        error=said.get("error", ""),
-        fingerprint=fingerprint_of(sent),
-    )
+    return [output_draft(*each) for each in zip(said, sent, texts, strict=True)]

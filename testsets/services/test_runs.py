@@ -1,6 +1,5 @@
 """Start a test run, take outputs in, and end it (contract 17.1, 17.3)."""
 
-import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
@@ -14,7 +13,7 @@ from corrections.services.erasure import hold_erasures
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError, InvalidError, UnprocessableError
-from kindgi_site.exact_json import JsonText, canonical
+from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.services.audit import record_write
 from testsets.drafts import OutputDraft, Sample, TestRunDraft
@@ -292,9 +291,3 @@ def _run_id(said: str) -> str:
     """In the form that runs are known by, if it is one that they can have."""
     key = as_uuid(said)
     return said if key is None else str(key)
-
-
-def fingerprint_of(entry: dict[str, object]) -> str:
-    """Of an output as it was handed in, by value: spacing and the order of keys do not matter."""
-    said = {name: value for name, value in entry.items() if name not in ("caseId", "repetition")}
-    return hashlib.sha256(canonical(said).encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,7 +3,6 @@
 import signal
 import sys
 import threading
-from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -13,10 +12,10 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from kindgi_site.callers import Caller
-from kindgi_site.exact_json import NotJsonError, TooDeepError, parse_bytes
 from kindgi_site.workspaces.management.operators import OperatorCommand, slug_argument, workspace_of
 from kindgi_site.workspaces.services.people import project_of
 from testsets.graders import Grader, GraderError, LocalGrader, RemoteGrader, Wire
+from testsets.outputs import read_lines
 from testsets.reports import junit, table
 from testsets.rules.standing import Compared, compared, share_right
 
@@ -174,14 +173,14 @@ def _compared(
 
 
 def _lines(path: str) -> list[Line]:
-    """Each line of the file that is a JSON object; of equal ones the first."""
+    """Each line of the file, of equal ones the first. One that is no output ends the command before anything starts."""
     first: dict[bytes, int] = {}
     try:
         with Path(path).open("rb") as source:
-            for number, line in enumerate(source, start=1):
-                text = line.removeprefix(BOM_UTF8).strip()
-                if text:
-                    first.setdefault(_checked(text, number), number)
+            for line in read_lines(source):
+                if line.problem:
+                    raise CommandError(f"Line {line.number}: {line.problem}")
+                first.setdefault(line.text, line.number)
     except OSError as problem:
         raise CommandError(f"{path} cannot be read: {problem.strerror}.") from problem
     return [(number, text) for text, number in first.items()]
@@ -192,16 +191,6 @@ def _write(path: str, report: bytes) -> None:
         Path(path).write_bytes(report)
     except OSError as problem:
         raise CommandError(f"{path} cannot be written: {problem.strerror}.") from problem
-
-
-def _checked(line: bytes, number: int) -> bytes:
-    try:
-        _text, value = parse_bytes(line)
-    except (NotJsonError, TooDeepError):
-        raise CommandError(f"Line {number} is not JSON.") from None
-    if not isinstance(value, dict):
-        raise CommandError(f"Line {number} is not a JSON object.")
-    return line
 
 
 def _share(text: str) -> float:
