@@ -1,6 +1,6 @@
 """Where `manage.py grade` grades: in this server's database, or at another server over /v1."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
@@ -54,8 +54,8 @@ class Grader(Protocol):
 
     def fetch(self, run_id: str) -> Wire: ...
 
-    def finished_runs(self, set_name: str, agent_id: str) -> Iterable[Wire]:
-        """Records of completed runs of the agent, newest first; enough to find the previous version's."""
+    def finished_runs(self, set_name: str, subject: Mapping[str, str]) -> Iterable[Wire]:
+        """Records of completed runs of an `agentId` or a `flowId`, newest first; enough to find the previous one."""
         ...
 
     def close(self) -> None: ...
@@ -92,8 +92,8 @@ class LocalGrader:
         answer: Wire = exact_json.parse(wire_bytes(with_result(run)).decode())
         return answer
 
-    def finished_runs(self, set_name: str, agent_id: str) -> Iterable[Wire]:
-        asked = {"testSetId": set_name, "agentId": agent_id, "status": "completed"}
+    def finished_runs(self, set_name: str, subject: Mapping[str, str]) -> Iterable[Wire]:
+        asked = {"testSetId": set_name, "status": "completed", **subject}
         runs = TestRunFilter(asked, test_runs_readable_by(self.caller)).narrowed()
         for run in runs[:100]:
             yield record(run)
@@ -129,8 +129,8 @@ class RemoteGrader:
     def fetch(self, run_id: str) -> Wire:
         return self._asked("GET", f"/v1/test-runs/{run_id}")
 
-    def finished_runs(self, set_name: str, agent_id: str) -> Iterable[Wire]:
-        asked = {"testSetId": set_name, "agentId": agent_id, "status": "completed", "limit": "100"}
+    def finished_runs(self, set_name: str, subject: Mapping[str, str]) -> Iterable[Wire]:
+        asked = {"testSetId": set_name, "status": "completed", "limit": "100", **subject}
         runs: list[Wire] = self._asked("GET", f"/v1/test-runs?{httpx.QueryParams(asked)}")["data"]
         return runs
 

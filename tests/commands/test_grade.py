@@ -5,9 +5,10 @@ import json
 import os
 import signal
 import sys
+from uuid import uuid4
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from corrections.vocabulary import Verdict
 from tests.api.expect import nothing_stored
@@ -244,6 +245,18 @@ def test_a_grading_that_is_stopped_leaves_no_run_waiting(grade, loop, settings, 
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_feeding_that_is_stopped_leaves_a_run_of_another_s_waiting(grade, loop, settings):
+    answered = loop.correct(answer="wrong", why="It is late.")
+    loop.freeze()
+    waiting = loop.start()
+    grade.write(json.dumps({"caseId": answered, "output": {"content": "New."}}))
+    settings.TEST_JUDGE = f"{__name__}.judge_stopped_by_SIGINT"
+
+    with nothing_stored(), pytest.raises(CommandError, match="The grading was stopped"):
+        grade.feed(waiting)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_in_a_thread_signals_are_left_to_the_program(grade):
     grade.freeze(1)
 
@@ -323,6 +336,67 @@ def test_a_refusal_tells_the_lines_it_is_about(grade):
 
     grade.write(*(json.dumps(output(case, RIGHT)) for case in grade.cases[:3]), "", '{"caseId": "x", "error": "y"}')
     assert grade.refused() == "Lines 1 to 5: There is no case 'x' in this test run."
+
+
+def test_a_run_that_waits_is_fed(grade):
+    grade.freeze(2)
+    grade("1.0.0", RIGHT, WRONG)
+    waiting = grade.loop.start("1.1.0")
+
+    assert grade.feed(waiting, RIGHT, RIGHT) == (
+        0,
+        ["Against version 1.0.0.", "           fixed  1", "           right  1", "     share right  100.0%"],
+    )
+    assert grade.reported().get("name") == f"{SET}@1.0.0"
+    assert [(str(run.id), run.status) for run in TestRun.objects.all()[:1]] == [(waiting, "completed")]
+    assert TestRun.objects.count() == 2
+
+
+def test_what_a_waiting_run_lacks_is_an_error(grade):
+    grade.freeze(2)
+    waiting = grade.loop.start()
+
+    assert grade.feed(waiting, RIGHT, more=["--min-right", "0.5"])[0] == 0
+    assert TestRun.objects.get().status == "completed"
+
+
+def test_a_waiting_run_of_a_flow_is_compared_with_the_flow_s(grade, loop):
+    grade.freeze(1)
+    for version in ("1.0.0", "1.1.0"):
+        body = {"projectId": str(loop.project.id), "flowRef": {"flowId": "search", "version": version}}
+        waiting = loop.ask("POST", f"/v1/test-sets/{SET}/runs", body, status=201)["runId"]
+        _status, lines = grade.feed(waiting, RIGHT)
+
+    assert lines[:2] == ["Against version 1.0.0.", "           right  1"]
+
+
+def test_outputs_that_are_refused_leave_a_run_of_another_s_waiting(grade):
+    grade.freeze(1)
+    waiting = grade.loop.start()
+    grade.write('{"caseId": "x", "output": 1}')
+
+    with nothing_stored(), pytest.raises(CommandError, match="There is no case 'x'"):
+        grade.feed(waiting)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], [SET], [SET, "--agent", "support"], [SET, "--agent", "support", "--version", "1.1.0", "--run", str(uuid4())]],
+    ids=len,
+)
+def test_either_a_run_that_waits_or_all_that_a_new_one_needs(grade, words):
+    grade.freeze(1)
+    grade.write()
+    with nothing_stored(), pytest.raises(CommandError) as problem:
+        grade.said(*words)
+
+    assert str(problem.value) == "Name SET, --agent and --version to start a test run, or --run for one that waits."
+
+
+def test_a_run_that_is_not_there(grade):
+    grade.freeze(1)
+    with nothing_stored(), pytest.raises(CommandError, match="There is no such test run"):
+        grade.feed(uuid4(), RIGHT)
 
 
 def on_terminal(monkeypatch, is_terminal):

@@ -48,6 +48,16 @@ def test_over_http(remote, caplog):
     assert [record for record in caplog.records if record.name == "httpx"] == []
 
 
+def test_a_run_that_waits_is_fed_over_http(remote):
+    """The run knows its project."""
+    remote.freeze(1)
+    waiting = remote.loop.start("1.1.0")
+    remote.where = remote.where[:4]
+
+    assert remote.feed(waiting, RIGHT)[0] == 0
+    assert TestRun.objects.get().status == "completed"
+
+
 def test_refusals_over_http(remote, live_server):
     remote.freeze(1)
     assert remote.refused(RIGHT, name="nothing") == "404 test-set-not-found: There is no such test set."

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
@@ -40,12 +41,17 @@ class Command(OperatorCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("set", metavar="SET[@VERSION]", help="the test set; its latest version unless one is named")
+        parser.add_argument(
+            "set", nargs="?", metavar="SET[@VERSION]", help="the test set; its latest version unless one is named"
+        )
         parser.add_argument(
             "--outputs", required=True, metavar="FILE.jsonl", help="a line for each output: caseId, output, calls …"
         )
-        parser.add_argument("--agent", required=True, metavar="ID")
-        parser.add_argument("--version", required=True, metavar="V", help="the agent's version that gave the outputs")
+        parser.add_argument("--agent", metavar="ID")
+        parser.add_argument("--version", metavar="V", help="the agent's version that gave the outputs")
+        parser.add_argument(
+            "--run", type=UUID, metavar="UUID", help="a test run that waits for outputs, instead of starting one"
+        )
         parser.add_argument("--junit", metavar="FILE", help="write a JUnit report there")
         parser.add_argument(
             "--min-right", type=_share, default=1.0, metavar="0.9", help="the least share that must be right"
@@ -62,14 +68,14 @@ class Command(OperatorCommand):
         parser.add_argument("--key", metavar="KEY", help="the API key for --url")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        set_name = options["set"].partition("@")[0]
+        _check_named(options)
         lines = _lines(options["outputs"])
         try:
             with _stopped_by_a_signal():
                 grader, project_id = _grader(options)
                 with closing(grader):
                     result = _graded(grader, lines, project_id, options)
-                    cases, against = _compared(grader, set_name, options, result)
+                    cases, against = _compared(grader, result)
         except GraderError as refusal:
             raise CommandError(str(refusal)) from refusal
         except KeyboardInterrupt:
@@ -77,11 +83,18 @@ class Command(OperatorCommand):
         for line in table(cases, against=against, erased=int(str(result["result"]["summary"].get("erased", 0)))):
             self.stdout.write(line)
         if options["junit"]:
-            _write(options["junit"], junit(cases, name=f"{set_name}@{result['testSetVersion']}"))
+            _write(options["junit"], junit(cases, name=f"{result['testSetId']}@{result['testSetVersion']}"))
         share = share_right(cases)
         if share is None or share < options["min_right"]:
             self.stderr.write(self.style.ERROR(f"Less than {options['min_right']:.0%} is right."))
             sys.exit(1)
+
+
+def _check_named(options: dict[str, Any]) -> None:
+    """What a new run needs and one that waits are told apart, so that neither is taken for the other."""
+    needed = [options[name] is not None for name in ("set", "agent", "version")]
+    if any(needed) if options["run"] else not all(needed):
+        raise CommandError("Name SET, --agent and --version to start a test run, or --run for one that waits.")
 
 
 @contextmanager
@@ -98,20 +111,28 @@ def _stopped_by_a_signal() -> Iterator[None]:
 
 
 def _graded(grader: Grader, lines: Sequence[Line], project_id: str, options: dict[str, Any]) -> Wire:
-    """The finished test run; one that is stopped or whose outputs are refused is cancelled: none waits for ever."""
-    set_name, _, set_version = options["set"].partition("@")
-    body = {"projectId": project_id, "agentRef": {"agentId": options["agent"], "version": options["version"]}}
-    if set_version:
-        body["testSetVersion"] = set_version
-    run_id = grader.start(set_name, body)
+    """The finished test run.
+
+    One started here that is stopped or whose outputs are refused is cancelled, so that none waits for ever.
+    """
+    run_id = str(options["run"]) if options["run"] else _started(grader, project_id, options)
     try:
         if _submitted(grader, run_id, lines) == "running":
             grader.complete(run_id)
     except (GraderError, KeyboardInterrupt) as problem:
-        with suppress(GraderError):
-            grader.cancel(run_id, (str(problem) or STOPPED)[:MAX_REASON])
+        if not options["run"]:
+            with suppress(GraderError):
+                grader.cancel(run_id, (str(problem) or STOPPED)[:MAX_REASON])
         raise
     return grader.fetch(run_id)
+
+
+def _started(grader: Grader, project_id: str, options: dict[str, Any]) -> str:
+    set_name, _, set_version = options["set"].partition("@")
+    body = {"projectId": project_id, "agentRef": {"agentId": options["agent"], "version": options["version"]}}
+    if set_version:
+        body["testSetVersion"] = set_version
+    return grader.start(set_name, body)
 
 
 def _submitted(grader: Grader, run_id: str, lines: Sequence[Line]) -> str:
@@ -148,9 +169,9 @@ def _batches(lines: Iterable[Line]) -> Iterator[list[Line]]:
 
 def _grader(options: dict[str, Any]) -> tuple[Grader, str]:
     if options["url"]:
-        if not options["key"] or not options["project"]:
+        if not options["key"] or not (options["project"] or options["run"]):
             raise CommandError("--url needs --key and --project with the project's UUID.")
-        return RemoteGrader(options["url"], options["key"]), options["project"]
+        return RemoteGrader(options["url"], options["key"]), options["project"] or ""
     if not options["workspace"]:
         raise CommandError("Name --workspace, or --url and --key.")
     workspace = workspace_of(options["workspace"])
@@ -160,16 +181,20 @@ def _grader(options: dict[str, Any]) -> tuple[Grader, str]:
     return LocalGrader(caller), str(project_of(workspace, options["project"]).id)
 
 
-def _compared(
-    grader: Grader, set_name: str, options: dict[str, Any], result: Wire
-) -> tuple[list[Compared], str | None]:
-    """The cases against the newest finished run of another version of the agent in the project, and that version."""
-    for run in grader.finished_runs(set_name, options["agent"]):
-        version = run["agentRef"]["version"]
-        if version != options["version"] and run["projectId"] == result["projectId"] and not run["dryRun"]:
+def _compared(grader: Grader, result: Wire) -> tuple[list[Compared], str | None]:
+    """The cases against the newest finished run of another version of the same in the project, and that version."""
+    graded = _subject(result)
+    for run in grader.finished_runs(result["testSetId"], {name: graded[name] for name in graded if name != "version"}):
+        version = _subject(run)["version"]
+        if version != graded["version"] and run["projectId"] == result["projectId"] and not run["dryRun"]:
             earlier = grader.fetch(run["runId"])
             return compared(result["result"]["perCase"], earlier["result"]["perCase"]), version
     return compared(result["result"]["perCase"], ()), None
+
+
+def _subject(run: Wire) -> dict[str, str]:
+    """`agentId` or `flowId`, and `version`."""
+    return dict(run.get("agentRef") or run["flowRef"])
 
 
 def _lines(path: str) -> list[Line]:
