@@ -18,10 +18,20 @@ from kindgi_site.api.bodies import SEMVER
 from kindgi_site.clock import wire_time
 from kindgi_site.exact_json import JsonText, NotJsonError, TooDeepError, parse
 from kindgi_site.workspaces.models import Person, Project, ServiceAccount
-from testsets.drafts import HandCaseDraft, LiveChangeDraft, Selection
+from testsets.drafts import HandCaseDraft, LiveChangeDraft, Sample, SamplePart, Selection, TestRunDraft
+from testsets.rules.cases import GroupWeights
 from testsets.rules.versions import parse_set_version
 
 KINDS = [(SubjectKind.AGENT.value, gettext_lazy("Agent")), (SubjectKind.FLOW.value, gettext_lazy("Flow"))]
+WEIGHTS = [
+    (GroupWeights.AS_RECORDED.value, gettext_lazy("everybody’s, as recorded")),
+    (GroupWeights.EXPERTS_ONLY.value, gettext_lazy("experts’ only")),
+]
+PARTS = [
+    ("", gettext_lazy("every case")),
+    (SamplePart.SEARCH.value, gettext_lazy("the part for searching")),
+    (SamplePart.HOLD_OUT.value, gettext_lazy("the part held out")),
+]
 PIN, UNPIN, LATEST = "pin", "unpin", "latest"
 NOBODY = "nobody"
 
@@ -133,6 +143,13 @@ class VersionField(forms.CharField):
         return text
 
 
+def _checked_version(version: str) -> str:
+    """Of an agent or a flow."""
+    if version and not SEMVER.fullmatch(version):
+        raise forms.ValidationError(_("Name a version such as 1.4.0."))
+    return version
+
+
 class PublishForm(forms.Form):
     """The name and version that what is chosen is kept under."""
 
@@ -170,10 +187,7 @@ class LiveForm(forms.Form):
             self.fields["version"].required = False
 
     def clean_version(self) -> str:
-        version: str = self.cleaned_data["version"]
-        if version and not SEMVER.fullmatch(version):
-            raise forms.ValidationError(_("Name a version such as 1.4.0."))
-        return version
+        return _checked_version(self.cleaned_data["version"])
 
     def draft(self, fixes: Iterable[str]) -> LiveChangeDraft:
         said = self.cleaned_data
@@ -269,10 +283,7 @@ class DraftCaseForm(forms.Form):
         return JsonText.parsed(text, value)
 
     def clean_agent_version(self) -> str:
-        version: str = self.cleaned_data["agent_version"]
-        if version and not SEMVER.fullmatch(version):
-            raise forms.ValidationError(_("Name a version such as 1.4.0."))
-        return version
+        return _checked_version(self.cleaned_data["agent_version"])
 
     def clean(self) -> dict[str, Any]:
         said = self.cleaned_data
@@ -291,4 +302,83 @@ class DraftCaseForm(forms.Form):
             ),
             agent_version=said["agent_version"] or None,
             input=JsonText.of({"query": said["query"]}),
+        )
+
+
+class TestRunForm(forms.Form):
+    """Which version is graded, how often, by whose words, and with which of the cases."""
+
+    __test__ = False
+
+    project = forms.ModelChoiceField(Project.objects.none(), label=gettext_lazy("Where it runs"), empty_label=None)
+    kind = forms.ChoiceField(choices=KINDS, label=gettext_lazy("What is graded"))
+    subject = forms.CharField(max_length=200, label=gettext_lazy("Its name"), widget=_words(list="known-subject"))
+    subject_version = forms.CharField(
+        max_length=100,
+        label=gettext_lazy("The version to grade"),
+        widget=_words(placeholder="1.4.0", list="known-version"),
+    )
+    repetitions = forms.IntegerField(
+        min_value=1, max_value=10, initial=1, label=gettext_lazy("How often each case is run")
+    )
+    k = forms.IntegerField(
+        min_value=1,
+        max_value=100,
+        initial=10,
+        label=gettext_lazy("How many first items count"),
+        help_text=gettext_lazy("Of a ranked list."),
+    )
+    group_weights = forms.ChoiceField(
+        choices=WEIGHTS, label=gettext_lazy("Whose words count"), initial=GroupWeights.AS_RECORDED.value
+    )
+    part = forms.ChoiceField(choices=PARTS, required=False, label=gettext_lazy("Which cases"), initial="")
+    seed = forms.CharField(
+        required=False,
+        max_length=200,
+        label=gettext_lazy("Seed"),
+        widget=_words(),
+        help_text=gettext_lazy("Any word; the same one divides the cases in the same way each time."),
+    )
+    hold_out_share = forms.FloatField(
+        required=False, min_value=0.1, max_value=0.9, initial=0.3, label=gettext_lazy("Share that is held out")
+    )
+
+    def __init__(self, data: Any = None, *, projects: Any, **options: Any) -> None:
+        super().__init__(data, **options)
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+
+    def clean_subject_version(self) -> str:
+        return _checked_version(self.cleaned_data["subject_version"])
+
+    def clean(self) -> dict[str, Any]:
+        said = self.cleaned_data
+        if said.get("part"):
+            if "seed" in said and not said["seed"]:
+                self.add_error("seed", _("A part needs a seed to divide the cases by."))
+            if "hold_out_share" in said and said["hold_out_share"] is None:
+                self.add_error("hold_out_share", _("A part needs the share that is held out."))
+        return said
+
+    @property
+    def has_part(self) -> bool:
+        """Whether a part of the cases is asked for, rightly or not."""
+        return bool(self["part"].value())
+
+    def draft(self, set_version: str) -> TestRunDraft:
+        said = self.cleaned_data
+        sample, sent = None, None
+        if said["part"]:
+            sample = Sample(SamplePart(said["part"]), said["seed"], said["hold_out_share"])
+            sent = {"part": said["part"], "seed": said["seed"], "holdOutShare": said["hold_out_share"]}
+        return TestRunDraft(
+            project_id=said["project"].id,
+            subject_kind=SubjectKind(said["kind"]),
+            subject_id=said["subject"],
+            subject_version=said["subject_version"],
+            set_version=set_version,
+            repetitions=said["repetitions"],
+            k=said["k"],
+            group_weights=said["group_weights"],
+            sample=sample,
+            sample_as_sent=None if sent is None else JsonText.of(sent),
         )

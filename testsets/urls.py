@@ -17,6 +17,7 @@ from testsets.views.sets import (
     version_reinstate,
     version_unregister,
 )
+from testsets.views.test_run_steps import test_run_start
 from testsets.views.test_runs import test_run_cancel, test_run_detail, test_run_list
 
 app_name = "testsets"
@@ -41,6 +42,7 @@ urlpatterns = [
     path(VERSION, version_detail, name="version_detail"),
     path(f"{VERSION}unregister/", version_unregister, name="version_unregister"),
     path(f"{VERSION}reinstate/", version_reinstate, name="version_reinstate"),
+    path(f"{VERSION}grade/", test_run_start, name="test_run_start"),
     path(f"{VERSION}cases.<download:form>", cases_download, name="cases_download"),
     path(f"{VERSION}cases/<str:case_id>/", case_detail, name="case_detail"),
     path(f"{VERSION}cases/<str:case_id>/raw/", case_raw, name="case_raw"),

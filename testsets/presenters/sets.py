@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from corrections.presenters.text import cut, plain, value_words
+from corrections.vocabulary import SubjectKind
 from testsets.models import TestSetVersion
 from testsets.presenters.numbers import whole
 
@@ -93,6 +94,17 @@ def kind_words(kind: str) -> str:
         "custom": _("custom"),
     }
     return names.get(kind, kind)
+
+
+def made_from(version: TestSetVersion) -> tuple[str, str]:
+    """(agent or flow, its id) that a version was frozen or built from, the id empty where none is known."""
+    if version.frozen_agent_id:
+        return SubjectKind.AGENT, version.frozen_agent_id
+    spec: dict[str, Any] = version.spec.value if version.spec and isinstance(version.spec.value, dict) else {}
+    said = spec.get("query")
+    query: dict[str, Any] = said if isinstance(said, dict) else {}
+    kind = SubjectKind.FLOW if "flowId" in query else SubjectKind.AGENT
+    return kind, plain(str(query.get("agentId") or query.get("flowId") or ""))
 
 
 def _source_words(version: TestSetVersion, spec: dict[str, Any]) -> str:

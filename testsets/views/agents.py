@@ -89,6 +89,8 @@ def agent_page(
         + ([owner.id] if owner else [])
     )
     members = members_after(agent_set, None, FIRST_CASES)
+    versions = [VersionShown.of(version) for version in versions_of_agent(project.id, agent_id)]
+    in_use = next((version for version in versions if not version.unregistered_at), None)
     context = {
         "project": project,
         "agent_id": agent_id,
@@ -100,7 +102,8 @@ def agent_page(
         "most_to_fix": MOST_TO_FIX if len(to_fix) == MOST_TO_FIX else 0,
         "cases": _rows(request, members),
         "counts": counts_of(agent_set),
-        "versions": [VersionShown.of(version) for version in versions_of_agent(project.id, agent_id)],
+        "versions": versions,
+        "to_grade": in_use if caller.may(Action.EXECUTE, project.id) else None,
         "runs": [run_row(run) for run in runs_of_agent(caller, project.id, agent_id)],
         "live_form": _kept(refused, LiveForm),
         "promote_form": _kept(refused, PromoteForm),

@@ -13,13 +13,13 @@ from corrections.rules.segments import check_segments
 from kindgi_site.callers import Action
 from kindgi_site.errors import ConflictError, InvalidError
 from kindgi_site.pages import render_page
-from kindgi_site.workspaces.queries.projects import projects_readable_by
 from kindgi_site.workspaces.requests import PageRequest
 from testsets.drafts import Selection
 from testsets.forms import PublishForm, SelectionForm
 from testsets.queries.pages import groups_for_building
 from testsets.queries.previews import preview_of
 from testsets.services.building import build_from_corrections
+from testsets.views.requests import projects_for
 
 PAGE, PREVIEW = "testsets/test_set_build.html", "testsets/_build_preview.html"
 
@@ -57,11 +57,8 @@ def _build(request: PageRequest) -> HttpResponse:
 
 
 def _selection_form(request: PageRequest, data: object) -> SelectionForm:
-    readable = projects_readable_by(request.caller).order_by("-is_default", "name")
-    mine = [project.id for project in readable if request.caller.may(Action.ADMIN, project.id)]
-    return SelectionForm(
-        data, projects=readable.filter(id__in=mine), groups=groups_for_building(request.caller), label_suffix=""
-    )
+    mine = projects_for(request, Action.ADMIN)
+    return SelectionForm(data, projects=mine, groups=groups_for_building(request.caller), label_suffix="")
 
 
 def _page(

@@ -26,6 +26,7 @@ from testsets.queries.pages import (
 )
 from testsets.queries.sets import set_readable_by, version_readable_by
 from testsets.rules.cases import read_case
+from testsets.rules.versions import CORRECTIONS
 from testsets.services.sets import reinstate_version, unregister_version
 
 MOST_DIGITS = 6
@@ -98,6 +99,7 @@ def version_detail(request: PageRequest, set_name: str, version: str) -> HttpRes
         "start": start_of(request),
         "case_count": found.cases.count(),
         "erased_count": found.cases.filter(erased_at__isnull=False).count(),
+        "may_grade": found.kind == CORRECTIONS and request.caller.may(Action.EXECUTE, found.test_set.project_id),
     }
     return render_page(request, "testsets/version_detail.html", fragment="testsets/_case_table.html", context=context)
 
