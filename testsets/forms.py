@@ -382,3 +382,16 @@ class TestRunForm(forms.Form):
             sample=sample,
             sample_as_sent=None if sent is None else JsonText.of(sent),
         )
+
+
+class OutputsForm(forms.Form):
+    """What a version gave, as a file."""
+
+    file = forms.FileField(
+        label=gettext_lazy("File of outputs"),
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.json,.txt,application/x-ndjson"}),
+    )
+
+
+class CancelRunForm(forms.Form):
+    reason = forms.CharField(required=False, max_length=2000, label=gettext_lazy("Why"), widget=_words())

@@ -5,7 +5,7 @@ from django.urls.converters import StringConverter
 
 from testsets.views.agents import agent_detail, agent_freeze, agent_list, case_draft, case_promote, case_remove
 from testsets.views.building import test_set_build
-from testsets.views.downloads import cases_download, corrections_download
+from testsets.views.downloads import cases_download, corrections_download, test_run_cases_download
 from testsets.views.live import live_change, live_change_detail
 from testsets.views.owners import agent_owner
 from testsets.views.sets import (
@@ -17,8 +17,8 @@ from testsets.views.sets import (
     version_reinstate,
     version_unregister,
 )
-from testsets.views.test_run_steps import test_run_start
-from testsets.views.test_runs import test_run_cancel, test_run_detail, test_run_list
+from testsets.views.test_run_steps import test_run_cancel, test_run_complete, test_run_start, test_run_submit
+from testsets.views.test_runs import test_run_detail, test_run_list
 
 app_name = "testsets"
 
@@ -48,6 +48,9 @@ urlpatterns = [
     path(f"{VERSION}cases/<str:case_id>/raw/", case_raw, name="case_raw"),
     path("test-runs/", test_run_list, name="test_run_list"),
     path("test-runs/<uuid:run_id>/", test_run_detail, name="test_run_detail"),
+    path("test-runs/<uuid:run_id>/cases.jsonl", test_run_cases_download, name="test_run_cases_download"),
+    path("test-runs/<uuid:run_id>/outputs/", test_run_submit, name="test_run_submit"),
+    path("test-runs/<uuid:run_id>/complete/", test_run_complete, name="test_run_complete"),
     path("test-runs/<uuid:run_id>/cancel/", test_run_cancel, name="test_run_cancel"),
     path("agents/", agent_list, name="agent_list"),
     path(f"{AGENT}freeze/", agent_freeze, name="agent_freeze"),

@@ -36,6 +36,7 @@ from testsets.drafts import OutputDraft, Sample, SamplePart, TestRunDraft
 from testsets.filters import TestRunFilter
 from testsets.models import TestRun
 from testsets.outputs import OutputBody, output_draft
+from testsets.presenters.flat import waiting_case
 from testsets.queries.test_runs import cases_with_remaining, run_cases, test_run_readable_by, test_runs_readable_by
 from testsets.rules.cases import GroupWeights
 from testsets.services.judging import Place
@@ -190,7 +191,7 @@ class TestRunCasesView(V1View):
         run = test_run_readable_by(self.caller, path_uuid(run_id, "runId"))
         after = -1 if self.paging.after is None else int(self.paging.after[0])
         rows = cases_with_remaining(run, after=after, most=self.paging.limit + 1)
-        return Response(self.paging.page(rows, _waiting_case, lambda row: [str(row[0])]))
+        return Response(self.paging.page(rows, lambda row: waiting_case(*row[1:]), lambda row: [str(row[0])]))
 
 
 class SubmitOutputsView(V1View):
@@ -304,12 +305,6 @@ def comparison(run: TestRun) -> dict[str, Any]:
     if run.sample is not None:
         said["sample"] = run.sample
     return said | ({"rescoreOf": str(run.rescore_of_id)} if run.rescore_of_id else {})
-
-
-def _waiting_case(row: tuple[int, JsonText, int]) -> JsonText:
-    """A stored case with the repetitions still missing written behind its last field."""
-    _position, wire, remaining = row
-    return JsonText(f'{wire.text.rstrip()[:-1]},"remaining":{remaining}}}')
 
 
 def run_said(document: Document) -> TestRunDraft:

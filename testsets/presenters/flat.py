@@ -168,6 +168,11 @@ def correction_wire(correction: Correction, names: Mapping[str, str]) -> JsonTex
     return JsonText.of(said | {name: value for name, value in optional.items() if value})
 
 
+def waiting_case(wire: JsonText, remaining: int) -> JsonText:
+    """A stored case with the repetitions still missing written behind its last field."""
+    return JsonText(f'{wire.text.rstrip()[:-1]},"remaining":{remaining}}}')
+
+
 def one_line(stored: JsonText) -> str:
     """The text on one line: outside its strings JSON may hold line ends, and only there."""
     return stored.text.replace("\r", " ").replace("\n", " ") + "\n"

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from corrections.presenters.text import plain
+from corrections.presenters.text import json_words, plain
 from corrections.presenters.trees import value_html
 from testsets.models import TestRun, TestRunCase
 from testsets.presenters.cases import CaseShown, case_row
@@ -322,6 +322,13 @@ def run_row(run: TestRun) -> RunRow:
         share=share_words(right / measured if measured else None),
         width=round(right * 100 / measured, 2) if measured else 0,
     )
+
+
+def example_line(run: TestRun, case_id: str | None) -> str:
+    """A line of a file of outputs, of a case that lacks one."""
+    calls = [{"toolId": "…", "arguments": {}}]
+    repetition = {"repetition": 0} if run.repetitions > 1 else {}
+    return json_words({"caseId": case_id or "…"} | repetition | {"output": {"content": "…"}, "calls": calls})
 
 
 def stand_filter(stands: Sequence[Stand], name: str) -> list[Stand]:

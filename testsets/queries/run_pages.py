@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from kindgi_site.callers import Caller
 from testsets.models import TestRun, TestRunCase, TestRunOutput
@@ -83,6 +84,33 @@ def cases_shown(stands: list[Stand]) -> dict[UUID, TestRunCase]:
 def same_cases_in(run: TestRun, case_ids: list[str]) -> dict[str, TestRunCase]:
     """The same cases as another run graded them."""
     return {case.case_id: case for case in run.cases.filter(case_id__in=case_ids)}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Of the cases that a run waits for: how many have every repetition in, how many none.
+
+    `example` is one that still lacks something.
+    """
+
+    cases: int
+    done: int
+    without: int
+    example: str | None
+
+
+def progress_of(run: TestRun) -> Progress:
+    """In one statement; erased cases are not waited for."""
+    outputs = TestRunOutput.objects.filter(run_case=OuterRef("pk")).order_by()
+    counted = outputs.values("run_case").annotate(count=Count("id")).values("count")
+    cases = run.cases.filter(erased_at__isnull=True).annotate(handed=Coalesce(Subquery(counted), 0))
+    found = cases.aggregate(
+        cases=Count("id"),
+        done=Count("id", filter=Q(handed__gte=run.repetitions)),
+        without=Count("id", filter=Q(handed=0)),
+        example=Min("case_id", filter=Q(handed__lt=run.repetitions)),
+    )
+    return Progress(**found)
 
 
 def runs_of_agent(caller: Caller, project_id: UUID, agent_id: str) -> list[TestRun]:

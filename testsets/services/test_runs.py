@@ -70,6 +70,23 @@ def start_test_run(*, caller: Caller, set_name: str, draft: TestRunDraft) -> Tes
     return run
 
 
+def check_outputs(*, caller: Caller, run_id: UUID, outputs: Sequence[OutputDraft]) -> dict[int, str]:
+    """Why some of the outputs would be refused, by their place among them; nothing is stored and nobody is judged."""
+    run = test_run_readable_by(caller, run_id)
+    check_project_action(caller, Action.EXECUTE, run.version.test_set.project_id)
+    _check_running(run)
+    cases = {case.case_id: case for case in run_cases(run)}
+    known = _known_outputs(cases)
+    reasons = {}
+    for place, output in enumerate(outputs):
+        try:
+            _check_named(run, cases, output)
+            _is_new(known, cases[output.case_id], output)
+        except (InvalidError, ConflictError) as refused:
+            reasons[place] = refused.message
+    return reasons
+
+
 def judge_outputs(
     *,
     caller: Caller,
@@ -121,7 +138,7 @@ def _new_rows(run: TestRun, cases: dict[str, TestRunCase], outputs: Sequence[Out
     fresh: list[TestRunOutput] = []
     for output in outputs:
         case = cases[output.case_id]
-        if case.erased_at is None and _is_new(known, case, output):
+        if _is_new(known, case, output):
             fresh.append(_row(case, output))
     return fresh
 
@@ -242,11 +259,15 @@ def _named_cases(run: TestRun, outputs: Sequence[OutputDraft]) -> dict[str, Test
     names = {output.case_id for output in outputs}
     cases = {case.case_id: case for case in run_cases(run).filter(case_id__in=names).select_related("frozen")}
     for output in outputs:
-        if output.case_id not in cases:
-            raise refusal(f"There is no case {output.case_id!r} in this test run.", "outputs")
-        if output.repetition >= run.repetitions:
-            raise refusal(f"This test run has {run.repetitions} repetitions, counted from 0.", "outputs")
+        _check_named(run, cases, output)
     return cases
+
+
+def _check_named(run: TestRun, cases: dict[str, TestRunCase], output: OutputDraft) -> None:
+    if output.case_id not in cases:
+        raise refusal(f"There is no case {output.case_id!r} in this test run.", "outputs")
+    if output.repetition >= run.repetitions:
+        raise refusal(f"This test run has {run.repetitions} repetitions, counted from 0.", "outputs")
 
 
 def _known_outputs(cases: dict[str, TestRunCase]) -> dict[Place, str]:
@@ -255,6 +276,9 @@ def _known_outputs(cases: dict[str, TestRunCase]) -> dict[Place, str]:
 
 
 def _is_new(known: dict[Place, str], case: TestRunCase, output: OutputDraft) -> bool:
+    """ConflictError when another one is there already. What an erased case gave is dropped, so it is never new."""
+    if case.erased_at is not None:
+        return False
     place = (case.id, output.repetition)
     stored = known.setdefault(place, "")
     if not stored:

@@ -1,4 +1,4 @@
-"""Downloads, written while they are sent: a version's cases and an agent's corrections, as JSONL and as CSV."""
+"""Downloads, written while they are sent: cases of a version and of a test run, an agent's corrections."""
 
 import csv
 import re
@@ -12,7 +12,7 @@ from corrections.models import Correction
 from corrections.queries.run_pages import names_of
 from kindgi_site.callers import Action
 from kindgi_site.workspaces.requests import PageRequest
-from testsets.models import TestCase, TestSetVersion
+from testsets.models import TestCase, TestRun, TestSetVersion
 from testsets.presenters.cases import sayer_ids
 from testsets.presenters.flat import (
     CASE_COLUMNS,
@@ -21,9 +21,11 @@ from testsets.presenters.flat import (
     correction_cells,
     correction_wire,
     one_line,
+    waiting_case,
 )
 from testsets.queries.pages import corrections_for_download, in_batches, sayers_of
 from testsets.queries.sets import version_readable_by
+from testsets.queries.test_runs import cases_with_remaining, test_run_readable_by
 from testsets.views.requests import agent_set_at
 
 BATCH = 20
@@ -47,6 +49,21 @@ def corrections_download(request: PageRequest, project_id: UUID, agent_id: str, 
     batches = in_batches(rows.order_by(), ids, BATCH * 10)
     lines = _correction_rows(batches) if form == "csv" else _correction_lines(batches)
     return _attachment(lines, f"{agent_id}-corrections", form)
+
+
+@require_safe
+def test_run_cases_download(request: PageRequest, run_id: UUID) -> StreamingHttpResponse:
+    """The cases for the program that runs the new version, as /v1 gives them."""
+    run = test_run_readable_by(request.caller, run_id)
+    name = f"{run.version.test_set.name}-{run.version.version}-for-{run.subject_version}"
+    return _attachment(_waiting_lines(run), name, "jsonl")
+
+
+def _waiting_lines(run: TestRun) -> Iterator[str]:
+    position = -1
+    while rows := cases_with_remaining(run, after=position, most=BATCH):
+        for position, wire, remaining in rows:  # noqa: B007 - the last one is where the next batch starts
+            yield one_line(waiting_case(wire, remaining))
 
 
 def _case_batches(version: TestSetVersion) -> Iterator[list[TestCase]]:

@@ -1,23 +1,44 @@
-"""The steps of a test run: starting one."""
+"""The steps of a test run: starting one, handing its outputs in, completing and cancelling it."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from http import HTTPStatus
+from uuid import UUID
 
+from django.conf import settings
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from corrections.queries.run_pages import subjects_seen
 from kindgi_site.callers import Action
 from kindgi_site.errors import InvalidError, UnprocessableError
-from kindgi_site.pages import render_page
+from kindgi_site.pages import render_page, wants_fragment
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.requests import PageRequest
-from testsets.forms import TestRunForm
-from testsets.models import TestSetVersion
+from testsets.forms import CancelRunForm, OutputsForm, TestRunForm
+from testsets.models import TestRun, TestSetVersion
+from testsets.outputs import Line, read_lines
 from testsets.presenters.sets import made_from
 from testsets.queries.sets import version_readable_by
-from testsets.services.test_runs import start_test_run
+from testsets.queries.test_runs import TERMINAL, test_run_readable_by
+from testsets.services.test_runs import (
+    cancel_test_run,
+    check_outputs,
+    complete_test_run,
+    judge_outputs,
+    start_test_run,
+    submit_outputs,
+)
 from testsets.views.requests import projects_for
+from testsets.views.test_runs import run_page
+
+MOST_PROBLEMS = 50
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -37,6 +58,73 @@ def test_run_start(request: PageRequest, set_name: str, version: str) -> HttpRes
         else:
             return redirect("testsets:test_run_detail", run.id)
     return _form_page(request, found, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@require_POST
+def test_run_submit(request: PageRequest, run_id: UUID) -> HttpResponse:
+    """A whole file of outputs, or none of it and what is wrong with each line."""
+    run = test_run_readable_by(request.caller, run_id)
+    form = OutputsForm(request.POST, request.FILES, label_suffix="")
+    lines = list(read_lines(form.cleaned_data["file"].file)) if form.is_valid() else []
+    if form.is_valid() and not lines:
+        form.add_error("file", _("There is no output in this file."))
+    problems = _problems(request, run, lines)
+    if problems or not form.is_valid():
+        return run_page(
+            request,
+            run,
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+            outputs_form=form,
+            problems=problems[:MOST_PROBLEMS],
+            problem_count=len(problems),
+            more_problems=max(0, len(problems) - MOST_PROBLEMS),
+        )
+    outputs = [line.output for line in lines if line.output is not None]
+    caller, seconds = request.caller, settings.JUDGE_BUDGET_SECONDS
+    verdicts = judge_outputs(caller=caller, run_id=run_id, outputs=outputs, seconds=seconds)
+    run, accepted = submit_outputs(caller=caller, run_id=run_id, outputs=outputs, verdicts=verdicts)
+    return _after_outputs(request, run, accepted)
+
+
+def _problems(request: PageRequest, run: TestRun, lines: Sequence[Line]) -> list[Line]:
+    """The lines that are no output, and those whose output would be refused."""
+    read = [(line, line.output) for line in lines if line.output is not None]
+    reasons = check_outputs(caller=request.caller, run_id=run.id, outputs=[output for _line, output in read])
+    refused = {read[place][0].number: reason for place, reason in reasons.items()}
+    said = (replace(line, problem=refused.get(line.number, line.problem)) for line in lines)
+    return [line for line in said if line.problem]
+
+
+def _after_outputs(request: PageRequest, run: TestRun, accepted: int) -> HttpResponse:
+    words = ngettext("%(count)d output was accepted;", "%(count)d outputs were accepted;", accepted)
+    words = f"{words % {'count': accepted}} {_remaining_words(run.remaining)}"
+    if run.status not in TERMINAL and wants_fragment(request):
+        return run_page(request, run, accepted=words)
+    messages.success(request, words)
+    where = reverse("testsets:test_run_detail", args=[run.id])
+    return HttpResponseClientRedirect(where) if wants_fragment(request) else redirect(where)
+
+
+def _remaining_words(remaining: int) -> str:
+    if not remaining:
+        return _("none remains.")
+    return ngettext("%(count)d remains.", "%(count)d remain.", remaining) % {"count": remaining}
+
+
+@require_POST
+def test_run_complete(request: PageRequest, run_id: UUID) -> HttpResponse:
+    complete_test_run(caller=request.caller, run_id=run_id)
+    return redirect("testsets:test_run_detail", run_id)
+
+
+@require_POST
+def test_run_cancel(request: PageRequest, run_id: UUID) -> HttpResponse:
+    form = CancelRunForm(request.POST, label_suffix="")
+    if not form.is_valid():
+        run = test_run_readable_by(request.caller, run_id)
+        return run_page(request, run, status=HTTPStatus.UNPROCESSABLE_ENTITY, cancel_form=form)
+    cancel_test_run(caller=request.caller, run_id=run_id, reason=form.cleaned_data["reason"])
+    return redirect("testsets:test_run_detail", run_id)
 
 
 def _form(request: PageRequest, data: object = None, **options: object) -> TestRunForm:

@@ -1,11 +1,12 @@
-"""Test runs: the list, one run case by case against another, and cancelling."""
+"""Test runs: the list, and one run: what it waits for, or each case against another run."""
 
+from http import HTTPStatus
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from corrections.queries.corrections import as_uuid
 from corrections.queries.run_pages import names_of
@@ -14,12 +15,14 @@ from kindgi_site.callers import Action
 from kindgi_site.keyset import Place
 from kindgi_site.pages import render_page
 from kindgi_site.workspaces.requests import PageRequest
+from testsets.forms import CancelRunForm, OutputsForm
 from testsets.models import TestRun
 from testsets.presenters.cases import sayer_ids
 from testsets.presenters.live import settled
 from testsets.presenters.test_runs import (
     STAND_NAMES,
     GradedCase,
+    example_line,
     facts_of,
     graded_case,
     metrics_shown,
@@ -35,12 +38,12 @@ from testsets.queries.run_pages import (
     cases_shown,
     comparable_runs,
     previous_of,
+    progress_of,
     runs_for_page,
     same_cases_in,
     stands_of,
 )
 from testsets.queries.test_runs import COMPLETED, TERMINAL, test_run_readable_by
-from testsets.services.test_runs import cancel_test_run
 from testsets.views.sets import start_of
 
 MOST_SETTLED = 100
@@ -78,29 +81,45 @@ def test_run_list(request: PageRequest) -> HttpResponse:
 
 @require_safe
 def test_run_detail(request: PageRequest, run_id: UUID) -> HttpResponse:
-    run = test_run_readable_by(request.caller, run_id)
+    return run_page(request, test_run_readable_by(request.caller, run_id))
+
+
+def run_page(
+    request: PageRequest, run: TestRun, *, status: HTTPStatus = HTTPStatus.OK, **waiting: object
+) -> HttpResponse:
+    """The page; `waiting` is what a step of a run that waits has to say, or its form as it was refused."""
     context = _head(request, run)
-    if run.status == COMPLETED and not run.dry_run:
+    fragment = "testsets/_test_run_over.html"
+    if run.status not in TERMINAL:
+        fragment = "testsets/_test_run_waiting.html"
+        context |= _waiting(request, run) | waiting
+    elif run.status == COMPLETED and not run.dry_run:
+        fragment = "testsets/_test_run_cases.html"
         context |= _comparison(request, run)
-    return render_page(
-        request, "testsets/test_run_detail.html", fragment="testsets/_test_run_cases.html", context=context
-    )
+    return render_page(request, "testsets/test_run_detail.html", fragment=fragment, context=context, status=status)
 
 
-@require_POST
-def test_run_cancel(request: PageRequest, run_id: UUID) -> HttpResponse:
-    cancel_test_run(caller=request.caller, run_id=run_id)
-    return redirect("testsets:test_run_detail", run_id)
+def _waiting(request: PageRequest, run: TestRun) -> dict[str, object]:
+    project_id = run.version.test_set.project_id
+    progress = progress_of(run)
+    return {
+        "progress": progress,
+        "example": example_line(run, progress.example),
+        "may_submit": request.caller.may(Action.EXECUTE, project_id),
+        "may_cancel": request.caller.may(Action.WRITE, project_id),
+        "outputs_form": OutputsForm(label_suffix=""),
+        "cancel_form": CancelRunForm(label_suffix=""),
+        "most_bytes": settings.MAX_BODY_BYTES,
+        "server": request.build_absolute_uri("/").rstrip("/"),
+    }
 
 
 def _head(request: PageRequest, run: TestRun) -> dict[str, object]:
-    project_id = run.version.test_set.project_id
     return {
         "run": run,
         "row": run_row(run),
         "status": status_words(run.status),
         "facts": facts_of(run),
-        "may_cancel": run.status not in TERMINAL and request.caller.may(Action.WRITE, project_id),
         "is_agent": run.subject_kind == SubjectKind.AGENT,
         "who": names_of([run.requested_by_id]).get(run.requested_by_id, ""),
     }
