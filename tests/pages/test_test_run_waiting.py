@@ -275,14 +275,15 @@ def test_a_file_without_an_output_is_refused(editor_client: Client, path: str, s
     assert words in text_of(refused.content.decode())
 
 
+@pytest.mark.parametrize(("headers", "template"), [({}, "error.html"), (HTMX, "_error.html")])
 def test_a_file_over_the_limit_of_a_body_is_refused_unread(
-    editor_client: Client, cases: list[str], path: str, settings
+    editor_client: Client, cases: list[str], path: str, settings, headers: dict[str, str], template: str
 ):
     settings.MAX_BODY_BYTES = 2000
     with nothing_stored():
-        refused = hand_in(editor_client, path, output(cases[0], note="x" * 2000), headers=HTMX)
+        refused = hand_in(editor_client, path, output(cases[0], note="x" * 2000), headers=headers)
 
-    assert refused.status_code == 413
+    assert (refused.status_code, refused.templates[0].name) == (413, template)
     assert "larger than the 2000 bytes" in text_of(refused.content.decode())
     assert "At most 2.0 KB at once" in text(editor_client, path).replace("\xa0", " ")
 
