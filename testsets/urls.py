@@ -17,7 +17,13 @@ from testsets.views.sets import (
     version_reinstate,
     version_unregister,
 )
-from testsets.views.test_run_steps import test_run_cancel, test_run_complete, test_run_start, test_run_submit
+from testsets.views.test_run_steps import (
+    test_run_cancel,
+    test_run_complete,
+    test_run_rescore,
+    test_run_start,
+    test_run_submit,
+)
 from testsets.views.test_runs import test_run_detail, test_run_list
 
 app_name = "testsets"
@@ -52,6 +58,7 @@ urlpatterns = [
     path("test-runs/<uuid:run_id>/outputs/", test_run_submit, name="test_run_submit"),
     path("test-runs/<uuid:run_id>/complete/", test_run_complete, name="test_run_complete"),
     path("test-runs/<uuid:run_id>/cancel/", test_run_cancel, name="test_run_cancel"),
+    path("test-runs/<uuid:run_id>/rescore/", test_run_rescore, name="test_run_rescore"),
     path("agents/", agent_list, name="agent_list"),
     path(f"{AGENT}freeze/", agent_freeze, name="agent_freeze"),
     path(f"{AGENT}owner/", agent_owner, name="agent_owner"),

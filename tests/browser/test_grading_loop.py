@@ -188,6 +188,7 @@ def paths(program: Loop, project: Project) -> Iterator[list[str]]:
         "/test-sets/support.corrections/",
         version,
         f"{version}cases/{case}/",
+        f"{version}grade/",
         f"/test-sets/build/?project={project.id}&kind=agent&subject=support&min_corrections=1&segments=",
         agent,
         f"{agent}freeze/",

@@ -345,6 +345,8 @@ def facts_of(run: TestRun) -> list[tuple[str, str]]:
     if run.sample is not None:
         part = str(run.sample.value.get("part", ""))
         facts.append((_("sample"), _("held out") if part == "hold-out" else _("for searching")))
+    if run.rescore_of_id:
+        facts.append((_("cases without newer corrections"), str(run.not_rescored)))
     if run.erased_cases:
         facts.append((_("erased before it began"), str(run.erased_cases)))
     return facts

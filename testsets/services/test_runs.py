@@ -168,7 +168,7 @@ def rescore_test_run(*, caller: Caller, run_id: UUID, project_id: UUID | None = 
     """A new run over the submitted outputs, with what people said since of the runs behind them."""
     old = _locked(caller, run_id, Action.ADMIN)
     check_project_action(caller, Action.WRITE, project_id or old.project_id)
-    if old.status != COMPLETED or old.dry_run or old.version.kind != CORRECTIONS:
+    if not is_rescorable(old):
         raise ConflictError(
             Code.TEST_RUN_NOT_RESCORABLE, "Only a completed comparison can be scored again.", status=old.status
         )
@@ -176,6 +176,11 @@ def rescore_test_run(*, caller: Caller, run_id: UUID, project_id: UUID | None = 
     finish_rescore(new, old)
     record_write(caller, "test-runs.rescore", "test-run", new.id, ["rescoreOf"])
     return new
+
+
+def is_rescorable(run: TestRun) -> bool:
+    """Whether it is a completed comparison."""
+    return run.status == COMPLETED and not run.dry_run and run.version.kind == CORRECTIONS
 
 
 def _copied(old: TestRun, project_id: UUID, caller: Caller) -> TestRun:

@@ -1,4 +1,4 @@
-"""The steps of a test run: starting one, handing its outputs in, completing and cancelling it."""
+"""The steps of a test run: starting one, handing its outputs in, completing or cancelling it, scoring it again."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,6 +32,7 @@ from testsets.services.test_runs import (
     check_outputs,
     complete_test_run,
     judge_outputs,
+    rescore_test_run,
     start_test_run,
     submit_outputs,
 )
@@ -65,25 +66,25 @@ def test_run_submit(request: PageRequest, run_id: UUID) -> HttpResponse:
     """A whole file of outputs, or none of it and what is wrong with each line."""
     run = test_run_readable_by(request.caller, run_id)
     form = OutputsForm(request.POST, request.FILES, label_suffix="")
-    lines = list(read_lines(form.cleaned_data["file"].file)) if form.is_valid() else []
-    if form.is_valid() and not lines:
-        form.add_error("file", _("There is no output in this file."))
+    lines = _lines(form)
     problems = _problems(request, run, lines)
     if problems or not form.is_valid():
-        return run_page(
-            request,
-            run,
-            status=HTTPStatus.UNPROCESSABLE_ENTITY,
-            outputs_form=form,
-            problems=problems[:MOST_PROBLEMS],
-            problem_count=len(problems),
-            more_problems=max(0, len(problems) - MOST_PROBLEMS),
-        )
+        return _refused_file(request, run, form, problems)
     outputs = [line.output for line in lines if line.output is not None]
     caller, seconds = request.caller, settings.JUDGE_BUDGET_SECONDS
     verdicts = judge_outputs(caller=caller, run_id=run_id, outputs=outputs, seconds=seconds)
     run, accepted = submit_outputs(caller=caller, run_id=run_id, outputs=outputs, verdicts=verdicts)
     return _after_outputs(request, run, accepted)
+
+
+def _lines(form: OutputsForm) -> list[Line]:
+    if not form.is_valid():
+        return []
+    # Its lines, and not those of Django's own iterator, which ends one at a lone carriage return too.
+    lines = list(read_lines(form.cleaned_data["file"].file))
+    if not lines:
+        form.add_error("file", _("There is no output in this file."))
+    return lines
 
 
 def _problems(request: PageRequest, run: TestRun, lines: Sequence[Line]) -> list[Line]:
@@ -93,6 +94,18 @@ def _problems(request: PageRequest, run: TestRun, lines: Sequence[Line]) -> list
     refused = {read[place][0].number: reason for place, reason in reasons.items()}
     said = (replace(line, problem=refused.get(line.number, line.problem)) for line in lines)
     return [line for line in said if line.problem]
+
+
+def _refused_file(request: PageRequest, run: TestRun, form: OutputsForm, problems: Sequence[Line]) -> HttpResponse:
+    return run_page(
+        request,
+        run,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY,
+        outputs_form=form,
+        problems=problems[:MOST_PROBLEMS],
+        problem_count=len(problems),
+        more_problems=max(0, len(problems) - MOST_PROBLEMS),
+    )
 
 
 def _after_outputs(request: PageRequest, run: TestRun, accepted: int) -> HttpResponse:
@@ -125,6 +138,13 @@ def test_run_cancel(request: PageRequest, run_id: UUID) -> HttpResponse:
         return run_page(request, run, status=HTTPStatus.UNPROCESSABLE_ENTITY, cancel_form=form)
     cancel_test_run(caller=request.caller, run_id=run_id, reason=form.cleaned_data["reason"])
     return redirect("testsets:test_run_detail", run_id)
+
+
+@require_POST
+def test_run_rescore(request: PageRequest, run_id: UUID) -> HttpResponse:
+    """Leads to the new run; the old one stays as it is."""
+    run = rescore_test_run(caller=request.caller, run_id=run_id)
+    return redirect("testsets:test_run_detail", run.id)
 
 
 def _form(request: PageRequest, data: object = None, **options: object) -> TestRunForm:

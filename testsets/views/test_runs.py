@@ -44,6 +44,7 @@ from testsets.queries.run_pages import (
     stands_of,
 )
 from testsets.queries.test_runs import COMPLETED, TERMINAL, test_run_readable_by
+from testsets.services.test_runs import is_rescorable
 from testsets.views.sets import start_of
 
 MOST_SETTLED = 100
@@ -121,6 +122,9 @@ def _head(request: PageRequest, run: TestRun) -> dict[str, object]:
         "status": status_words(run.status),
         "facts": facts_of(run),
         "is_agent": run.subject_kind == SubjectKind.AGENT,
+        "may_rescore": is_rescorable(run)
+        and request.caller.may(Action.ADMIN, run.version.test_set.project_id)
+        and request.caller.may(Action.WRITE, run.project_id),
         "who": names_of([run.requested_by_id]).get(run.requested_by_id, ""),
     }
 
