@@ -275,6 +275,35 @@ def test_a_file_without_an_output_is_refused(editor_client: Client, path: str, s
     assert words in text_of(refused.content.decode())
 
 
+def test_a_file_of_more_lines_than_a_run_can_lack_is_read_no_further(editor_client: Client, path: str):
+    """A thousand cases, ten times each."""
+    with nothing_stored():
+        most = editor_client.post(f"{path}outputs/", {"file": SimpleUploadedFile("a.jsonl", b"{\n\n" * 10_000)})
+        more = editor_client.post(f"{path}outputs/", {"file": SimpleUploadedFile("a.jsonl", b"{\n\n" * 10_001)})
+
+    assert (most.status_code, more.status_code) == (422, 422)
+    assert "10000 lines are refused." in text_of(most.content.decode())
+    assert "This file has more than 10000 lines, which is more than is taken at once." in text_of(more.content.decode())
+    assert "This is not JSON." not in more.content.decode()
+
+
+def test_where_a_judge_is_asked_a_file_holds_no_more_than_a_request(
+    editor_client: Client, cases: list[str], path: str, settings
+):
+    """What the judge has no time for would stay ungraded."""
+    settings.TEST_JUDGE = f"{__name__}.judge"
+
+    with nothing_stored():
+        refused = hand_in(editor_client, path, *[output(cases[0])] * 101)
+    hand_in(editor_client, path, *[output(cases[0])] * 100)
+
+    assert refused.status_code == 422
+    assert "This file has more than 100 lines" in text_of(refused.content.decode())
+    page = text(editor_client, path)
+    assert "100 outputs were accepted; 3 remain." in page
+    assert "100 lines" in page
+
+
 @pytest.mark.parametrize(("headers", "template"), [({}, "error.html"), (HTMX, "_error.html")])
 def test_a_file_over_the_limit_of_a_body_is_refused_unread(
     editor_client: Client, cases: list[str], path: str, settings, headers: dict[str, str], template: str
@@ -285,7 +314,7 @@ def test_a_file_over_the_limit_of_a_body_is_refused_unread(
 
     assert (refused.status_code, refused.templates[0].name) == (413, template)
     assert "larger than the 2000 bytes" in text_of(refused.content.decode())
-    assert "At most 2.0 KB at once" in text(editor_client, path).replace("\xa0", " ")
+    assert "At most 2.0 KB and 10000 lines at once" in text(editor_client, path).replace("\xa0", " ")
 
 
 def test_a_run_that_is_over_takes_nothing(editor_client: Client, loop: Loop, cases: list[str], run_id: str, path: str):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
+from itertools import islice
 from uuid import UUID
 
 from django.conf import settings
@@ -37,7 +38,7 @@ from testsets.services.test_runs import (
     submit_outputs,
 )
 from testsets.views.requests import projects_for
-from testsets.views.test_runs import run_page
+from testsets.views.test_runs import most_lines, run_page
 
 MOST_PROBLEMS = 50
 
@@ -81,9 +82,14 @@ def _lines(form: OutputsForm) -> list[Line]:
     if not form.is_valid():
         return []
     # Its lines, and not those of Django's own iterator, which ends one at a lone carriage return too.
-    lines = list(read_lines(form.cleaned_data["file"].file))
+    most = most_lines()
+    lines = list(islice(read_lines(form.cleaned_data["file"].file), most + 1))
     if not lines:
         form.add_error("file", _("There is no output in this file."))
+    if len(lines) > most:
+        words = _("This file has more than %(most)d lines, which is more than is taken at once.")
+        form.add_error("file", words % {"most": most})
+        return []
     return lines
 
 

@@ -44,9 +44,11 @@ from testsets.queries.run_pages import (
     stands_of,
 )
 from testsets.queries.test_runs import COMPLETED, TERMINAL, test_run_readable_by
-from testsets.services.test_runs import is_rescorable
+from testsets.services.judging import configured_judge
+from testsets.services.test_runs import MAX_OUTPUTS, is_rescorable
 from testsets.views.sets import start_of
 
+MOST_LINES = 10_000  # a version of the most cases, with the most repetitions
 MOST_SETTLED = 100
 
 
@@ -100,6 +102,11 @@ def run_page(
     return render_page(request, "testsets/test_run_detail.html", fragment=fragment, context=context, status=status)
 
 
+def most_lines() -> int:
+    """How many outputs a file may hold: what a judge is asked about in one request, else all that a run can lack."""
+    return MAX_OUTPUTS if configured_judge() else MOST_LINES
+
+
 def _waiting(request: PageRequest, run: TestRun) -> dict[str, object]:
     project_id = run.version.test_set.project_id
     progress = progress_of(run)
@@ -111,6 +118,7 @@ def _waiting(request: PageRequest, run: TestRun) -> dict[str, object]:
         "outputs_form": OutputsForm(label_suffix=""),
         "cancel_form": CancelRunForm(label_suffix=""),
         "most_bytes": settings.MAX_BODY_BYTES,
+        "most_lines": most_lines(),
         "server": request.build_absolute_uri("/").rstrip("/"),
     }
 
