@@ -24,7 +24,8 @@ from kindgi_site.pages import render_page
 from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.queries.members import readers_of
 from kindgi_site.workspaces.requests import PageRequest
-from testsets.forms import DraftCaseForm, LiveForm, OwnerForm, PromoteForm, PublishForm
+from testsets.forms.agents import DraftCaseForm, LiveForm, OwnerForm, PromoteForm
+from testsets.forms.sets import PublishForm
 from testsets.models import HandCase
 from testsets.presenters.agents import agent_rows
 from testsets.presenters.cases import CaseShown, wire_row

@@ -15,7 +15,7 @@ from kindgi_site.errors import ConflictError, InvalidError
 from kindgi_site.pages import render_page
 from kindgi_site.workspaces.requests import PageRequest
 from testsets.drafts import Selection
-from testsets.forms import PublishForm, SelectionForm
+from testsets.forms.sets import PublishForm, SelectionForm
 from testsets.queries.pages import groups_for_building
 from testsets.queries.previews import preview_of
 from testsets.services.building import build_from_corrections

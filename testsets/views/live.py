@@ -11,7 +11,7 @@ from kindgi_site.callers import Action
 from kindgi_site.errors import ConflictError, ForbiddenError, InvalidError
 from kindgi_site.pages import render_page
 from kindgi_site.workspaces.requests import PageRequest
-from testsets.forms import LiveForm
+from testsets.forms.agents import LiveForm
 from testsets.presenters.live import change_shown, settled
 from testsets.queries.live import change_of, next_change
 from testsets.queries.pages import settled_between

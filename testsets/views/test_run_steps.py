@@ -22,7 +22,7 @@ from kindgi_site.errors import InvalidError, UnprocessableError
 from kindgi_site.pages import render_page, wants_fragment
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.requests import PageRequest
-from testsets.forms import CancelRunForm, OutputsForm, TestRunForm
+from testsets.forms.test_runs import CancelRunForm, OutputsForm, TestRunForm
 from testsets.models import TestRun, TestSetVersion
 from testsets.outputs import Line, read_lines
 from testsets.presenters.sets import made_from

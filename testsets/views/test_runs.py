@@ -15,7 +15,7 @@ from kindgi_site.callers import Action
 from kindgi_site.keyset import Place
 from kindgi_site.pages import render_page
 from kindgi_site.workspaces.requests import PageRequest
-from testsets.forms import CancelRunForm, OutputsForm
+from testsets.forms.test_runs import CancelRunForm, OutputsForm
 from testsets.models import TestRun
 from testsets.presenters.cases import sayer_ids
 from testsets.presenters.live import settled

@@ -1,0 +1,1 @@
+"""What people say on the pages of test sets, as drafts."""
