@@ -313,6 +313,7 @@ def test_a_file_over_the_limit_of_a_body_is_refused_unread(
         refused = hand_in(editor_client, path, output(cases[0], note="x" * 2000), headers=headers)
 
     assert (refused.status_code, refused.templates[0].name) == (413, template)
+    assert "script-src 'self'" in refused["Content-Security-Policy"]
     assert "larger than the 2000 bytes" in text_of(refused.content.decode())
     assert "At most 2.0 KB and 10000 lines at once" in text(editor_client, path).replace("\xa0", " ")
 
