@@ -9,6 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from kindgi_site.api.bodies import Shape, WireBody
+from kindgi_site.api.links import link_up
 from kindgi_site.api.shapes import WireShape
 
 _MEANING = {
@@ -121,7 +122,7 @@ def _renamed(path_item: dict[str, Any]) -> dict[str, Any]:
 
 
 def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:  # noqa: FBT001 - drf-spectacular's signature
-    """Name the one way to authenticate, and close every request body: unknown fields are refused."""
+    """Name the one way to authenticate, close every request body (no unknown fields), and link what follows."""
     components = result.setdefault("components", {})
     components["securitySchemes"] = {"bearerAuth": {"type": "http", "scheme": "bearer"}}
     result["paths"] = {_CAMEL.sub(_camel, path): _renamed(item) for path, item in result.get("paths", {}).items()}
@@ -131,4 +132,5 @@ def finish_document(result: dict[str, Any], generator: Any, request: Any, public
         if schema.get("description") in _INHERITED:
             del schema["description"]
     _drop_enum_marks(result)
+    link_up({operation["operationId"]: operation for item in result["paths"].values() for operation in item.values()})
     return result
