@@ -82,11 +82,15 @@ def described(schema: Any) -> dict[str, Any]:
     return {shape_of(f"{each.method.upper()} {each.path}"): each for each in found}
 
 
+def known_names(path: str, world: World) -> dict[str, str]:
+    """What there is, by the names that an address or a body has for it."""
+    known = {name: world.names.values[word] for name, word in NAMES.items()} | FIXED
+    return known | ({"runId": world.names.values["testrun"]} if path.startswith("/v1/test-runs") else {})
+
+
 def with_names(case: Any, world: World) -> Any:
     """The case with what there is in the place of made-up names."""
-    of_test_run = case.operation.path.startswith("/v1/test-runs")
-    known = {name: world.names.values[word] for name, word in NAMES.items()} | FIXED
-    known |= {"runId": world.names.values["testrun"]} if of_test_run else {}
+    known = known_names(case.operation.path, world)
     for name in case.path_parameters or {}:
         case.path_parameters[name] = known[name]
     if isinstance(case.body, dict):
@@ -133,7 +137,7 @@ def test_no_unknown_field_is_accepted(world, described, document, shape, db):
 
 
 def test_one_request_after_the_other_by_their_links(world, schema, db):
-    """Ids of answers go into later requests, wherever the document shows that they belong there."""
+    """Ids of answers go into later requests, wherever the document says or shows that they belong there."""
     headers = {"Authorization": f"Bearer {world.keys['root']}"}
 
     class Journey(schema.as_state_machine()):  # type: ignore[misc]
