@@ -44,6 +44,9 @@ class Status(StrEnum):
     REMOVED = "removed"
 
 
+BY_HAND = (Status.OPEN, Status.BEING_FIXED, Status.WITH_OWNER, Status.WONT_FIX)  # what a person may set
+
+
 class SortedTo(StrEnum):
     IMPROVE = "improve"
     DEVELOPER = "developer"

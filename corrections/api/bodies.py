@@ -3,11 +3,13 @@
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
+
 from corrections.drafts import CorrectedItem, CorrectionDraft, ExpectedCall, RunDraft
 from corrections.rules import drafts as limits
 from corrections.rules.drafts import refusal
-from corrections.rules.segments import check_segments
-from corrections.vocabulary import LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict, Via
+from corrections.rules.segments import KEY_PATTERN, MAX_VALUE, check_segments
+from corrections.vocabulary import BY_HAND, LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict, Via
 from kindgi_site.api.bodies import (
     AnyJson,
     AnyObject,
@@ -21,6 +23,8 @@ from kindgi_site.api.bodies import (
     Whole,
     WireBody,
     Word,
+    any_of,
+    one_of,
     uuid_of,
 )
 from kindgi_site.api.documents import Document
@@ -30,9 +34,14 @@ MAX_ID = 200
 MAX_NOTE = 2000
 
 
+@extend_schema_field({"type": "object", "maxProperties": limits.MAX_ARGS_FIELDS, "additionalProperties": True})
+class Args(AnyObject):
+    """Top-level fields of a call, to be compared by value."""
+
+
 class ExpectedCallBody(Shape):
     tool = Text(min_length=1, max_length=limits.MAX_TOOL)
-    args = AnyObject(required=False)
+    args = Args(required=False)
 
 
 class CorrectedItemBody(Shape):
@@ -43,6 +52,8 @@ class CorrectedItemBody(Shape):
 
 
 class CreateCorrectionBody(WireBody):
+    together = any_of("decisions", "answer", "items")
+
     runId = Text(non_blank=True)
     decisions = Word(Verdict, required=False)
     answer = Word(Verdict, required=False)
@@ -97,12 +108,24 @@ class FlowBody(Shape):
     version = Version()
 
 
+@extend_schema_field({"type": "string", "pattern": KEY_PATTERN})
+class SegmentKey(Text):
+    """Its form is a rule's to check, like its value's length: all problems of segments are told alike."""
+
+
+@extend_schema_field({"type": "string", "minLength": 1, "maxLength": MAX_VALUE})
+class SegmentValue(Text):
+    pass
+
+
 class SegmentBody(Shape):
-    key = Text()
-    value = Text()
+    key = SegmentKey()
+    value = SegmentValue()
 
 
 class IngestRunBody(WireBody):
+    together = one_of("agent", "flow")
+
     projectId = Id()
     agent = AgentBody(required=False)
     flow = FlowBody(required=False)
@@ -167,18 +190,35 @@ def _subject(said: dict[str, Any]) -> tuple[SubjectKind, dict[str, Any]]:
     return kind, said[kind]
 
 
+@extend_schema_field({"type": "string", "enum": [*BY_HAND]})
+class StatusByHand(Word):
+    """The others are words too, and refused by the state machine (contract 8.2, C12)."""
+
+
 class StatusBody(WireBody):
-    status = Word(Status)
+    status = StatusByHand(Status)
     note = Text(required=False, min_length=1, max_length=MAX_NOTE)
+
+
+@extend_schema_field({"type": "string", "enum": ["fix-job"]})
+class FixJob(Text):
+    """Only a service that may speak as the fix job says it."""
 
 
 class SortBody(WireBody):
     to = Word(SortedTo)
     reason = Text(required=False, min_length=1, max_length=MAX_NOTE)
-    vars()["as"] = Text(required=False)  # a word of Python's
+    vars()["as"] = FixJob(required=False)  # a word of Python's
 
 
 class LinkBody(WireBody):
+    together = {
+        "oneOf": [
+            {"properties": {"kind": {"enum": [LinkKind.IMPROVE_RUN, LinkKind.SUGGESTED_CHANGE]}}, "required": ["id"]},
+            {"properties": {"kind": {"enum": [LinkKind.PULL_REQUEST]}}, "required": ["url"]},
+        ]
+    }
+
     kind = Word(LinkKind)
     id = Text(required=False, min_length=1, max_length=200)
     url = Text(required=False, min_length=1, max_length=2000)

@@ -1,6 +1,6 @@
 """/v1 of erasure (contract 12.1, 12.2)."""
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,7 +9,7 @@ from corrections.api.shapes import PartyShape
 from corrections.models import Erasure
 from corrections.queries.erasures import erasure_for, erasures_for
 from corrections.services.erasure import CONVERSATION, PARTICIPANT, erase_conversation, erase_participant, erase_run
-from kindgi_site.api.bodies import Id, Shape, Text, WireBody
+from kindgi_site.api.bodies import Id, Shape, Text, WireBody, one_of
 from kindgi_site.api.pipeline import V1View, path_uuid
 from kindgi_site.api.schema import PAGING, refusals
 from kindgi_site.api.shapes import ShownId, ShownTime, WireShape, page_of
@@ -17,12 +17,19 @@ from kindgi_site.clock import wire_time
 from kindgi_site.errors import Code, InvalidError
 
 
+@extend_schema_field({"type": "string", "enum": [PARTICIPANT]})
+class SubjectKind(Text):
+    """Other kinds of the contract's are refused after the rest of the body (12.2)."""
+
+
 class ErasureSubjectBody(Shape):
-    kind = Text()
+    kind = SubjectKind()
     id = Text(non_blank=True, max_length=256)
 
 
 class CreateErasureBody(WireBody):
+    together = one_of("subject", "conversationId")
+
     subject = ErasureSubjectBody(required=False)
     conversationId = Id(required=False)
 

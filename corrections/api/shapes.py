@@ -7,12 +7,19 @@ from rest_framework import serializers
 
 from corrections.models import Run
 from corrections.models.runs import AGENT_TURN_FLOW
+from corrections.rules.drafts import MAX_ARGS_FIELDS, MAX_TOOL
+from corrections.rules.segments import KEY_PATTERN, MAX_VALUE
 from corrections.vocabulary import LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict, Via
 from kindgi_site.api.shapes import Always, ShownId, ShownTime, StoredJsonField, WireShape, schema_of
 
 
 def _words(enumeration: Any, **options: Any) -> serializers.ChoiceField:
     return serializers.ChoiceField([word.value for word in enumeration], **options)
+
+
+def _object(**fields: Any) -> dict[str, Any]:
+    """The schema of an object with exactly these fields, all needed."""
+    return {"type": "object", "required": list(fields), "properties": fields}
 
 
 class SubjectShape(WireShape):
@@ -26,6 +33,10 @@ class PartyShape(WireShape):
     id = ShownId()
 
 
+_PARTY = {"$ref": "#/components/schemas/Party"}
+
+
+@extend_schema_field({"oneOf": [_object(kind={"type": "string", "enum": ["fix-job", "rule"]}), _PARTY]})
 class SorterShape(WireShape):
     kind = serializers.ChoiceField(["user", "service", "fix-job", "rule"])
     id = ShownId(required=False)
@@ -37,6 +48,17 @@ class SortingShape(WireShape):
     at = ShownTime()
 
 
+@extend_schema_field(
+    {
+        "oneOf": [
+            _object(
+                kind={"type": "string", "enum": [LinkKind.IMPROVE_RUN, LinkKind.SUGGESTED_CHANGE]},
+                id={"type": "string"},
+            ),
+            _object(kind={"type": "string", "enum": [LinkKind.PULL_REQUEST]}, url={"type": "string", "format": "uri"}),
+        ]
+    }
+)
 class LinkShape(WireShape):
     kind = _words(LinkKind)
     id = ShownId(source="target", required=False)
@@ -67,26 +89,26 @@ class StatusNoteShape(WireShape):
     at = ShownTime()
 
 
-@extend_schema_field({"type": "object", "additionalProperties": True})
+@extend_schema_field({"type": "object", "maxProperties": MAX_ARGS_FIELDS, "additionalProperties": True})
 class _ArgsField(StoredJsonField):
     pass
 
 
 class ExpectedCallShape(WireShape):
-    tool = serializers.CharField()
+    tool = serializers.CharField(min_length=1, max_length=MAX_TOOL)
     args = _ArgsField()
 
 
 class CorrectedItemShape(WireShape):
-    key = serializers.CharField()
+    key = serializers.CharField(min_length=1)
     pointer = serializers.CharField(required=False, allow_blank=True)
     rank = serializers.IntegerField(required=False, min_value=0)
     verdict = _words(Verdict)
 
 
 class SegmentShape(WireShape):
-    key = serializers.CharField()
-    value = serializers.CharField()
+    key = serializers.RegexField(KEY_PATTERN)
+    value = serializers.CharField(min_length=1, max_length=MAX_VALUE)
 
 
 class CorrectionShape(WireShape):

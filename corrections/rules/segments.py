@@ -7,7 +7,8 @@ from corrections.rules.drafts import refusal
 
 MAX_SEGMENTS = 8
 MAX_VALUE = 256
-_KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+KEY_PATTERN = "^[a-z][a-z0-9_-]{0,63}$"
+_KEY = re.compile(KEY_PATTERN)
 
 
 def check_segments(segments: Sequence[Mapping[str, str]]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
 from functools import cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
@@ -44,6 +44,8 @@ class Text(serializers.CharField):
 
     def __init__(self, *, non_blank: bool = False, **options: Any) -> None:
         self.non_blank = non_blank
+        if non_blank:
+            options.setdefault("min_length", 1)  # for the document; what is blank is refused before
         options.setdefault("allow_blank", options.get("min_length", 0) == 0 and not non_blank)
         super().__init__(trim_whitespace=False, **options)
         # Ours says the same with one message, and knows surrogates too.
@@ -138,6 +140,7 @@ class Moment(serializers.DateTimeField):
         return moment
 
 
+@extend_schema_field({"type": "string", "maxLength": 100, "pattern": f"^{SEMVER.pattern}$"})
 class Version(Text):
     """A semantic version."""
 
@@ -236,7 +239,12 @@ class Shape(serializers.Serializer):  # type: ignore[type-arg]
 
 
 class WireBody(Shape):
-    """A whole request body. `read` is the only way in."""
+    """A whole request body. `read` is the only way in.
+
+    `together` is what the OpenAPI document says of its fields together; the body's own rules refuse what breaks it.
+    """
+
+    together: ClassVar[dict[str, Any]] = {}
 
     @classmethod
     def read(cls, document: Document, *, optional: bool = False) -> dict[str, Any]:
@@ -265,6 +273,16 @@ class WireBody(Shape):
         made = cls()
         assert made.fields  # bound now, before threads meet in it
         return made
+
+
+def any_of(*names: str) -> dict[str, Any]:
+    """At least one of these fields."""
+    return {"anyOf": [{"required": [name]} for name in names]}
+
+
+def one_of(*names: str) -> dict[str, Any]:
+    """Exactly one of these fields."""
+    return {"oneOf": [{"required": [name]} for name in names]}
 
 
 def _printable(name: str) -> str:

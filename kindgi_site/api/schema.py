@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
@@ -39,19 +40,25 @@ class WireErrorShape(serializers.Serializer):  # type: ignore[type-arg]
     error = _ErrorShape()
 
 
-PAGING = [
-    OpenApiParameter("limit", int, description="Page size, 25 unless said, at most 100."),
-    OpenApiParameter("cursor", str, description="The last page's `nextCursor`, unchanged."),
-]
+def paging(least: int = 1) -> list[OpenApiParameter]:
+    """The parameters of a list that comes in pages; `least` is 0 where the rows can be left out."""
+    limit = {"type": "integer", "minimum": least, "maximum": 100, "default": 25}
+    return [
+        OpenApiParameter("limit", limit, description="Page size. More counts as 100, anything else as 25."),
+        OpenApiParameter("cursor", str, description="The last page's `nextCursor`, unchanged."),
+    ]
+
+
+PAGING = paging()
 SCOPE = [
     OpenApiParameter("scopeKind", str, enum=["tenant", "project", "org"], description="What to list from."),
     OpenApiParameter("scopeId", str, description="The project, with `scopeKind=project`."),
 ]
 _IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
-    str,
+    {"type": "string", "minLength": 1, "maxLength": 255},
     OpenApiParameter.HEADER,
-    description="The caller's key for safe retries, at most 255 characters.",
+    description="The caller's key for safe retries.",
 )
 
 
@@ -106,31 +113,56 @@ def _drop_enum_marks(part: Any) -> None:
 
 
 _CAMEL = re.compile(r"_([a-z])")
+_RETRY_AFTER = {"description": "Whole seconds to wait.", "schema": {"type": "integer", "minimum": 1}}
 
 
 def _camel(found: re.Match[str]) -> str:
     return found[1].upper()
 
 
-def _renamed(path_item: dict[str, Any]) -> dict[str, Any]:
+def _renamed(path: str, path_item: dict[str, Any]) -> dict[str, Any]:
     """Path parameters under the contract's names; in the addresses' patterns they are Python's."""
     for operation in path_item.values():
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path":
                 parameter["name"] = _CAMEL.sub(_camel, parameter["name"])
+                parameter["schema"] |= _in_path(path, parameter["name"])
     return path_item
+
+
+def _in_path(path: str, name: str) -> dict[str, Any]:
+    """What is known of a name in an address; the others are opaque (contract 1.1)."""
+    if name == "version":
+        return {"pattern": r"^\d+\.\d+\.\d+$"}
+    if name == "projectId" or path.startswith(("/v1/runs/", "/v1/test-runs/")):
+        return {"format": "uuid"}
+    return {"minLength": 1}
+
+
+def _bodies(of: type[WireBody] = WireBody) -> Iterator[type[WireBody]]:
+    for body in of.__subclasses__():
+        yield body
+        yield from _bodies(body)
 
 
 def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:  # noqa: FBT001 - drf-spectacular's signature
     """Name the one way to authenticate, close every request body (no unknown fields), and link what follows."""
     components = result.setdefault("components", {})
     components["securitySchemes"] = {"bearerAuth": {"type": "http", "scheme": "bearer"}}
-    result["paths"] = {_CAMEL.sub(_camel, path): _renamed(item) for path, item in result.get("paths", {}).items()}
+    components["headers"] = {"RetryAfter": _RETRY_AFTER}
+    paths = {_CAMEL.sub(_camel, path): item for path, item in result.get("paths", {}).items()}
+    result["paths"] = {path: _renamed(path, item) for path, item in paths.items()}
     for name, schema in components.get("schemas", {}).items():
         if name.endswith("Body") and schema.get("type") == "object":
             schema["additionalProperties"] = False
         if schema.get("description") in _INHERITED:
             del schema["description"]
+    for body in _bodies():
+        components["schemas"].get(body.__name__, {}).update(body.together)
     _drop_enum_marks(result)
-    link_up({operation["operationId"]: operation for item in result["paths"].values() for operation in item.values()})
+    operations = {each["operationId"]: each for item in result["paths"].values() for each in item.values()}
+    for operation in operations.values():
+        for status in ("429", "503"):
+            operation["responses"][status]["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
+    link_up(operations)
     return result

@@ -52,6 +52,7 @@ class ShownId(serializers.CharField):
     """Ids are opaque texts on the wire."""
 
 
+@extend_schema_field({"type": "boolean", "const": True})
 class Always(serializers.BooleanField):
     """A flag that is there and true, or not there (contract, section 20)."""
 

@@ -26,7 +26,7 @@ from kindgi_site.api.schema import PAGING, refusals
 from kindgi_site.api.shapes import Always, ShownId, WireShape, page_of
 from kindgi_site.callers import Action
 from kindgi_site.exact_json import JsonText, dumps
-from testsets.api.sets import built_wire
+from testsets.api.sets import SetNameText, SetVersionText, built_wire
 from testsets.api.shapes import BuiltShape, PublishedShape, TestCaseShape
 from testsets.drafts import HandCaseChange, HandCaseDraft
 from testsets.queries.agent_sets import Member, Place, agent_set_for, members_after, place_of
@@ -104,8 +104,8 @@ class PromoteRunBody(WireBody):
 
 
 class FreezeBody(WireBody):
-    version = Text(min_length=1, max_length=100)
-    testSetId = Text(required=False, min_length=1, max_length=200)
+    version = SetVersionText(min_length=1, max_length=100)
+    testSetId = SetNameText(required=False, min_length=1, max_length=200)
     description = Text(required=False)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,7 +11,7 @@ from corrections.api.bodies import SegmentBody
 from corrections.rules.drafts import refusal
 from corrections.rules.segments import check_segments
 from corrections.vocabulary import SubjectKind
-from kindgi_site.api.bodies import Id, ListOf, Moment, Text, Version, Whole, WireBody, uuid_of
+from kindgi_site.api.bodies import Id, ListOf, Moment, Text, Version, Whole, WireBody, one_of, uuid_of
 from kindgi_site.api.pipeline import V1View
 from kindgi_site.api.schema import PAGING, SCOPE, query, refusals
 from kindgi_site.api.scopes import scope_of
@@ -41,9 +41,10 @@ from testsets.queries.sets import (
     version_readable_by,
     versions_of,
 )
-from testsets.rules.versions import CORRECTIONS, KINDS, parse_set_version
+from testsets.rules.versions import CORRECTIONS, KINDS, PLAIN_PATTERN, parse_set_version
 from testsets.services.building import Built, build_from_corrections
 from testsets.services.sets import (
+    SET_NAME,
     check_set_name,
     checked_version,
     publish_by_hand,
@@ -52,12 +53,22 @@ from testsets.services.sets import (
 )
 
 
+@extend_schema_field({"type": "string", "pattern": PLAIN_PATTERN})
+class SetVersionText(Text):
+    """Three plain numbers, checked where versions are made."""
+
+
+@extend_schema_field({"type": "string", "pattern": SET_NAME.pattern})
+class SetNameText(Text):
+    """A test set's id, checked where sets are made."""
+
+
 class PublishTestSetBody(WireBody):
     """Its shape is checked by hand, all problems at once; the fields are for the OpenAPI document."""
 
     projectId = Id()
-    id = serializers.CharField()
-    version = serializers.CharField()
+    id = SetNameText()
+    version = SetVersionText()
     kind = serializers.ChoiceField([kind for kind in KINDS if kind != CORRECTIONS])
     tenantId = serializers.CharField(required=False)
     description = serializers.CharField(required=False)
@@ -65,7 +76,9 @@ class PublishTestSetBody(WireBody):
 
 
 class BuildBody(WireBody):
-    version = Text(min_length=1, max_length=100)
+    together = one_of("agentId", "flowId")
+
+    version = SetVersionText(min_length=1, max_length=100)
     projectId = Id()
     agentId = Text(required=False, non_blank=True, max_length=200)
     flowId = Text(required=False, non_blank=True, max_length=200)

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from corrections.api.shapes import CorrectedItemShape, ExpectedCallShape, RunContextShape, SegmentShape, SubjectShape
+from corrections.rules.drafts import MAX_CALLS
 from corrections.vocabulary import Verdict
 from kindgi_site.api.shapes import Always, ShownId, ShownTime, StoredJsonField, WireShape, schema_of
 from testsets.rules.versions import KINDS
@@ -70,8 +71,8 @@ class ExpectedDecisionsShape(WireShape):
     correctionId = ShownId()
     correctorGroupId = ShownId(required=False)
     expert = Always(required=False)
-    calls = ExpectedCallShape(many=True)
-    notCalled = serializers.ListField(child=serializers.CharField())
+    calls = serializers.ListField(child=ExpectedCallShape(), max_length=MAX_CALLS)
+    notCalled = serializers.ListField(child=serializers.CharField(), max_length=MAX_CALLS)
 
 
 class DecisionsExpectedShape(WireShape):

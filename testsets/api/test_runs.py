@@ -24,6 +24,7 @@ from kindgi_site.api.bodies import (
     Whole,
     WireBody,
     Word,
+    one_of,
 )
 from kindgi_site.api.documents import Document
 from kindgi_site.api.pipeline import V1View, path_uuid
@@ -68,6 +69,8 @@ class SampleBody(Shape):
 
 
 class StartTestRunBody(WireBody):
+    together = one_of("agentRef", "flowRef")
+
     projectId = Id()
     agentRef = AgentRefBody(required=False)
     flowRef = FlowRefBody(required=False)

@@ -8,7 +8,8 @@ KINDS = ("accuracy", "pairwise", "regression", "human-review", "benchmark", "cus
 
 # Each part is kept in a column of 64 bits, for ordering.
 _LARGEST_PART = 2**63 - 1
-_PLAIN = re.compile(r"(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})")
+PLAIN_PATTERN = r"^(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})$"
+_PLAIN = re.compile(PLAIN_PATTERN)
 
 
 class SetVersion(NamedTuple):

@@ -17,7 +17,7 @@ from testsets.models import TestSet, TestSetVersion
 from testsets.queries.sets import set_not_found, version_readable_by
 from testsets.rules.versions import SetVersion, parse_set_version
 
-SET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+SET_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")
 
 
 @transaction.atomic
