@@ -160,9 +160,6 @@ class Version(Text):
 class AnyJson(serializers.Field):  # type: ignore[type-arg]
     """Any JSON; null is a value here, not an absence."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(allow_null=True, **options)
-
     def run_validation(self, data: Any = empty) -> Any:
         return None if data is None else super().run_validation(data)
 

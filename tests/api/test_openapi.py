@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -154,6 +155,15 @@ def test_bodies_are_closed(document: dict[str, Any], operations: dict[str, Any])
         assert list(content) == ["application/json"], name
         body = schemas[content["application/json"]["schema"]["$ref"].rpartition("/")[2]]
         assert body["additionalProperties"] is False, name
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", [], {"a": None}])
+def test_where_any_json_goes_the_document_takes_any(document: dict[str, Any], value: Any) -> None:
+    schema = {"$ref": "#/components/schemas/IngestRunBody", "components": document["components"]}
+    body = {"projectId": str(UUID(int=1)), "flow": {"id": "f", "version": "1.0.0"}, "status": "running"}
+
+    Draft202012Validator(schema).validate(body | {"input": value})
+    assert not Draft202012Validator(schema).is_valid(body)
 
 
 def test_reading_the_document_is_for_anybody_and_is_not_stored() -> None:
