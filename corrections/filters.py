@@ -34,6 +34,8 @@ _DIGITS = re.compile(r"[0-9]{1,9}")
 class MomentField(forms.CharField):
     """A time of contract 4.4."""
 
+    wire_type = datetime  # for the OpenAPI document
+
     def clean(self, value: Any) -> datetime | None:
         text = super().clean(value)
         if not text:
@@ -86,11 +88,6 @@ class WireFilterSet(django_filters.FilterSet):
             raise InvalidError(Code.BAD_INPUT, f"{name}: {said}" if name != "__all__" else said, field=name)
         assert self.queryset is not None
         return self.filter_queryset(self.queryset)
-
-    @classmethod
-    def parameters(cls) -> list[str]:
-        """The names of the query parameters, for the OpenAPI document."""
-        return list(cls.get_filters())
 
     def said(self, name: str) -> Any:
         return self.form.cleaned_data.get(name)

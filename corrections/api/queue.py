@@ -15,11 +15,9 @@ from corrections.services.queue import dismiss_item, reopen_item
 from corrections.vocabulary import ItemState, RunStatus
 from kindgi_site.api.bodies import Text, WireBody
 from kindgi_site.api.cursors import time_place
-from kindgi_site.api.schema import paging, query, refusals
+from kindgi_site.api.schema import filtering, paging, refusals
 from kindgi_site.api.shapes import ShownId, ShownTime, WireShape, page_of
 from kindgi_site.callers import Action
-
-_WORDS = {"state": [word.value for word in ItemState], "forMe": ["true", "false"]}
 
 
 class DismissBody(WireBody):
@@ -76,7 +74,7 @@ class CorrectingQueueView(ProjectView):
     @extend_schema(
         operation_id="projects.correctingQueue.list",
         summary="List a project's correcting queue, oldest first",
-        parameters=[*paging(least=0), *(query(name, enum=_WORDS.get(name)) for name in QueueFilter.parameters())],
+        parameters=[*paging(least=0), *filtering(QueueFilter)],
         responses={200: CorrectingQueueShape, **refusals(400, 401, 403, 404)},
     )
     def get(self, request: Request, project_id: str) -> Response:

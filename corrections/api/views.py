@@ -33,7 +33,7 @@ from corrections.services import status
 from corrections.services.recording import record_correction
 from corrections.services.runs import ingest_run
 from kindgi_site.api.pipeline import V1View, path_uuid
-from kindgi_site.api.schema import PAGING, SCOPE, query, refusals
+from kindgi_site.api.schema import PAGING, SCOPE, filtering, refusals
 from kindgi_site.api.scopes import scope_of
 from kindgi_site.api.shapes import page_of
 from kindgi_site.errors import Code, InvalidError
@@ -48,7 +48,7 @@ class RunsView(V1View):
         parameters=[
             *PAGING,
             *SCOPE,
-            *(query(name) for name in RunFilter.parameters()),
+            *filtering(RunFilter),
             OpenApiParameter("include", str, description="`output` adds each run's output."),
         ],
         responses={200: page_of(RunWithOutputShape), **refusals(400, 401, 403)},
@@ -101,7 +101,7 @@ class CorrectionsView(V1View):
     @extend_schema(
         operation_id="corrections.list",
         summary="List corrections, newest first",
-        parameters=[*PAGING, *SCOPE, *(query(name) for name in CorrectionFilter.parameters())],
+        parameters=[*PAGING, *SCOPE, *filtering(CorrectionFilter)],
         responses={200: page_of(CorrectionShape), **refusals(400, 401, 403)},
     )
     def get(self, request: Request) -> Response:

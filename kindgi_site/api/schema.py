@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from django.forms import MultipleChoiceField
+from django_filters import Filter, FilterSet
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
@@ -64,6 +66,18 @@ _IDEMPOTENCY_KEY = OpenApiParameter(
 
 def query(name: str, **options: Any) -> OpenApiParameter:
     return OpenApiParameter(name, str, **options)
+
+
+def filtering(filters: type[FilterSet]) -> list[OpenApiParameter]:
+    """The query parameters of a filter set, with the words and forms that each takes."""
+    return [_filtering(name, each) for name, each in filters.get_filters().items()]
+
+
+def _filtering(name: str, each: Filter) -> OpenApiParameter:
+    words = [word for word, _label in each.extra.get("choices", ())]
+    if issubclass(each.field_class, MultipleChoiceField):
+        return query(name, enum=words, many=True, description="One or more: repeated, or with commas between them.")
+    return OpenApiParameter(name, getattr(each.field_class, "wire_type", str), enum=words or None)
 
 
 def refusals(*statuses: int) -> dict[int, OpenApiResponse]:

@@ -15,6 +15,7 @@ from referencing.jsonschema import DRAFT202012
 
 from kindgi_site.api.pipeline import UnknownRouteView, V1View
 from kindgi_site.errors import Code
+from kindgi_site.workspaces.models import Project
 from tests.wire import WireClient
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -144,6 +145,24 @@ def test_real_refusals_are_of_the_shape(
     Draft202012Validator(schema).validate(client.request(method, path).json())
     with pytest.raises(Exception, match="required property"):
         Draft202012Validator(schema).validate({"error": {"code": Code.BAD_INPUT, "message": "No request id."}})
+
+
+def test_a_filters_words_are_the_words_that_it_takes(
+    operations: dict[str, Any], api_client: WireClient, project: Project
+) -> None:
+    words = {
+        (name, parameter["name"]): parameter["schema"].get("items", parameter["schema"])["enum"]
+        for name, operation in operations.items()
+        for parameter in operation.get("parameters", [])
+        if "enum" in parameter["schema"].get("items", parameter["schema"]) and parameter["name"] != "scopeKind"
+    }
+    assert {("GET /v1/corrections", "status"), ("GET /v1/runs", "replays"), ("GET /v1/test-runs", "status")} <= set(
+        words
+    )
+    for (name, parameter), enum in words.items():
+        path = name.removeprefix("GET ").replace("{projectId}", str(project.id))
+        answers = {word: api_client.get(f"{path}?{parameter}={word}").status_code for word in (*enum, "none of them")}
+        assert answers == dict.fromkeys(enum, 200) | {"none of them": 400}, (name, parameter)
 
 
 def test_bodies_are_closed(document: dict[str, Any], operations: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ from kindgi_site.api.bodies import (
 )
 from kindgi_site.api.documents import Document
 from kindgi_site.api.pipeline import V1View, path_uuid
-from kindgi_site.api.schema import PAGING, SCOPE, query, refusals
+from kindgi_site.api.schema import PAGING, SCOPE, filtering, refusals
 from kindgi_site.api.scopes import scope_of
 from kindgi_site.api.shapes import ShownId, ShownTime, WireShape, page_of, schema_of
 from kindgi_site.exact_json import JsonText
@@ -164,7 +164,7 @@ class TestRunsView(V1View):
     @extend_schema(
         operation_id="testRuns.list",
         summary="List test runs, newest first",
-        parameters=[*PAGING, *SCOPE, *(query(name) for name in TestRunFilter.parameters())],
+        parameters=[*PAGING, *SCOPE, *filtering(TestRunFilter)],
         responses={200: page_of(TestRunShape), **refusals(400, 401, 403)},
     )
     def get(self, request: Request) -> Response:
