@@ -10,6 +10,7 @@ from corrections.rules import drafts as limits
 from corrections.rules.drafts import refusal
 from corrections.rules.segments import KEY_PATTERN, MAX_VALUE, check_segments
 from corrections.vocabulary import BY_HAND, LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict, Via
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import (
     AnyJson,
     AnyObject,
@@ -53,6 +54,13 @@ class CorrectedItemBody(Shape):
 
 class CreateCorrectionBody(WireBody):
     together = any_of("decisions", "answer", "items")
+    example = {
+        "runId": examples.RUN,
+        "decisions": "wrong",
+        "shouldCall": [{"tool": "cancel_order", "args": {"orderId": "A-17"}}],
+        "mustNotCall": ["refund_order"],
+        "why": "Nothing had been paid yet.",
+    }
 
     runId = Text(non_blank=True)
     decisions = Word(Verdict, required=False)
@@ -125,6 +133,15 @@ class SegmentBody(Shape):
 
 class IngestRunBody(WireBody):
     together = one_of("agent", "flow")
+    example = {
+        "projectId": examples.PROJECT,
+        "agent": {"id": examples.AGENT, "version": "1.2.0"},
+        "status": "completed",
+        "input": {"message": "Please cancel my order A-17."},
+        "output": {"content": "Your money is on its way."},
+        "calls": [{"toolId": "refund_order", "arguments": {"orderId": "A-17"}}],
+        "completedAt": "2026-03-01T09:30:00Z",
+    }
 
     projectId = Id()
     agent = AgentBody(required=False)
@@ -196,6 +213,8 @@ class StatusByHand(Word):
 
 
 class StatusBody(WireBody):
+    example = {"status": "wont-fix", "note": "The tool is gone since 1.3.0."}
+
     status = StatusByHand(Status)
     note = Text(required=False, min_length=1, max_length=MAX_NOTE)
 
@@ -206,6 +225,8 @@ class FixJob(Text):
 
 
 class SortBody(WireBody):
+    example = {"to": "developer", "reason": "The tool takes the wrong field."}
+
     to = Word(SortedTo)
     reason = Text(required=False, min_length=1, max_length=MAX_NOTE)
     vars()["as"] = FixJob(required=False)  # a word of Python's
@@ -218,6 +239,7 @@ class LinkBody(WireBody):
             {"properties": {"kind": {"enum": [LinkKind.PULL_REQUEST]}}, "required": ["url"]},
         ]
     }
+    example = {"kind": "pull-request", "url": "https://code.example.org/support/pulls/17"}
 
     kind = Word(LinkKind)
     id = Text(required=False, min_length=1, max_length=200)

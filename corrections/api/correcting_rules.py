@@ -19,6 +19,7 @@ from corrections.queries.correcting_rules import (
 )
 from corrections.rules.queue import MAX_ENTRIES, MAX_ENTRY, MAX_OPEN
 from corrections.services.correcting_rules import change_rule, create_rule, stop_rule
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import Decimal, Flag, ListOf, Shape, Text, Whole, WireBody, moment_of
 from kindgi_site.api.cursors import time_place
 from kindgi_site.api.documents import Document
@@ -45,6 +46,13 @@ class RuleWhenBody(Shape):
 
 
 class CreateCorrectingRuleBody(WireBody):
+    example = {
+        "name": "A tenth of what is live",
+        "when": {"agentIds": [examples.AGENT], "versions": ["live"]},
+        "sample": 0.1,
+        "maxOpen": 50,
+    }
+
     name = Text(non_blank=True)
     when = RuleWhenBody(required=False)
     sample = Decimal(required=False)
@@ -54,6 +62,8 @@ class CreateCorrectingRuleBody(WireBody):
 
 
 class ChangeCorrectingRuleBody(WireBody):
+    example = {"sample": 0.25, "maxOpen": None}
+
     name = Text(required=False, non_blank=True)
     when = RuleWhenBody(required=False)
     sample = Decimal(required=False)

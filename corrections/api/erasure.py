@@ -29,6 +29,7 @@ class ErasureSubjectBody(Shape):
 
 class CreateErasureBody(WireBody):
     together = one_of("subject", "conversationId")
+    example = {"subject": {"kind": PARTICIPANT, "id": "customer-4711"}}
 
     subject = ErasureSubjectBody(required=False)
     conversationId = Id(required=False)

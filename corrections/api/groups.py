@@ -15,6 +15,7 @@ from corrections.rules.agents import MAX_AGENT_ID
 from corrections.rules.groups import MAX_DESCRIPTION, MAX_NAME, MAX_PRINCIPALS
 from corrections.services.groups import change_group, create_group, may_administer_group, retire_group
 from corrections.vocabulary import ScopeKind
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import Decimal, Id, ListOf, Shape, Text, WireBody, Word, uuid_of
 from kindgi_site.api.pipeline import V1View
 from kindgi_site.api.schema import PAGING, refusals
@@ -37,6 +38,13 @@ class AssertableByBody(Shape):
 
 
 class CreateGroupBody(WireBody):
+    example = {
+        "name": "Order desk",
+        "weight": 3,
+        "scope": {"kind": "project", "projectId": examples.PROJECT},
+        "assertableBy": {"minReviewerRole": "senior"},
+    }
+
     name = Text(non_blank=True, max_length=MAX_NAME)
     weight = Decimal(min_value=0)
     scope = GroupScopeBody()
@@ -45,6 +53,8 @@ class CreateGroupBody(WireBody):
 
 
 class ChangeGroupBody(WireBody):
+    example = {"weight": 2.5, "assertableBy": None}
+
     weight = Decimal(required=False, min_value=0)
     description = Text(required=False, max_length=MAX_DESCRIPTION)
     assertableBy = AssertableByBody(required=False, allow_null=True)

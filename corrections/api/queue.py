@@ -21,6 +21,8 @@ from kindgi_site.callers import Action
 
 
 class DismissBody(WireBody):
+    example = {"reason": "A test of the operators."}
+
     reason = Text(required=False, max_length=MAX_REASON)
 
 

@@ -10,6 +10,7 @@ from corrections.models.runs import AGENT_TURN_FLOW
 from corrections.rules.drafts import MAX_ARGS_FIELDS, MAX_TOOL
 from corrections.rules.segments import KEY_PATTERN, MAX_VALUE
 from corrections.vocabulary import LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict, Via
+from kindgi_site.api import examples
 from kindgi_site.api.shapes import Always, ShownId, ShownTime, StoredJsonField, WireShape, schema_of
 
 
@@ -111,7 +112,29 @@ class SegmentShape(WireShape):
     value = serializers.CharField(min_length=1, max_length=MAX_VALUE)
 
 
+_SUBJECT = {"kind": "agent", "id": examples.AGENT, "version": "1.2.0"}
+_AT = "2026-03-01T10:12:30.250Z"
+
+
 class CorrectionShape(WireShape):
+    example = {
+        "id": examples.CORRECTION,
+        "tenantId": examples.TENANT,
+        "projectId": examples.PROJECT,
+        "runId": examples.RUN,
+        "subject": _SUBJECT,
+        "decisions": "wrong",
+        "shouldCall": [{"tool": "cancel_order", "args": {"orderId": "A-17"}}],
+        "mustNotCall": ["refund_order"],
+        "why": "Nothing had been paid yet.",
+        "madeBy": {"kind": "user", "id": examples.PERSON},
+        "status": "with-owner",
+        "sortedTo": "owner",
+        "sorted": {"by": {"kind": "rule"}, "at": _AT},
+        "createdAt": _AT,
+        "updatedAt": _AT,
+    }
+
     id = ShownId()
     tenantId = ShownId(source="workspace_id")
     projectId = ShownId(source="project_id")
@@ -218,6 +241,17 @@ class RunCopyShape(WireShape):
 
 
 class CorrectionWithCopiesShape(CorrectionShape):
+    example = CorrectionShape.example | {
+        "run": {
+            "runId": examples.RUN,
+            "subject": _SUBJECT,
+            "input": {"message": "Please cancel my order A-17."},
+            "output": {"content": "Your money is on its way."},
+            "segments": [],
+            "capturedAt": _AT,
+        }
+    }
+
     run = RunCopyShape(source="copy")
 
 

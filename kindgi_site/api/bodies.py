@@ -242,6 +242,7 @@ class WireBody(Shape):
     """
 
     together: ClassVar[dict[str, Any]] = {}
+    example: ClassVar[dict[str, Any]]  # for the document too; it is sent in a test, and taken
 
     @classmethod
     def read(cls, document: Document, *, optional: bool = False) -> dict[str, Any]:

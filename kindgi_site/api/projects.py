@@ -17,6 +17,8 @@ from kindgi_site.workspaces.services.projects import create_project
 
 
 class CreateProjectBody(WireBody):
+    example = {"name": "Web shop", "slug": "web-shop"}
+
     name = Text(non_blank=True, max_length=200)
     slug = Text(non_blank=True, max_length=100)
     description = Text(required=False, max_length=2000)

@@ -5,6 +5,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import Id, Text, WireBody, Word
 from kindgi_site.api.pipeline import V1View
 from kindgi_site.api.schema import PAGING, refusals
@@ -16,6 +17,8 @@ from kindgi_site.workspaces.services.reviewers import register_reviewer, unregis
 
 
 class RegisterReviewerBody(WireBody):
+    example = {"userId": examples.PERSON, "role": "senior", "displayName": "Ana"}
+
     userId = Id()
     role = Word(ReviewerRole)
     displayName = Text(required=False, min_length=1, max_length=200)

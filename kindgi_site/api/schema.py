@@ -153,10 +153,20 @@ def _in_path(path: str, name: str) -> dict[str, Any]:
     return {"minLength": 1}
 
 
-def _bodies(of: type[WireBody] = WireBody) -> Iterator[type[WireBody]]:
-    for body in of.__subclasses__():
-        yield body
-        yield from _bodies(body)
+def _kinds(of: type[Any]) -> Iterator[type[Any]]:
+    for kind in of.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
+
+
+def _complete(schemas: dict[str, Any]) -> None:
+    """What bodies say of their fields together, and the examples of bodies and of answers."""
+    for body in _kinds(WireBody):
+        if (schema := schemas.get(body.__name__)) is not None:
+            schema |= body.together | {"examples": [body.example]}
+    for shape in _kinds(WireShape):
+        if shape.__dict__.get("example"):
+            schemas[shape.__name__.replace("Shape", "")]["examples"] = [shape.example]
 
 
 def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:  # noqa: FBT001 - drf-spectacular's signature
@@ -171,8 +181,7 @@ def finish_document(result: dict[str, Any], generator: Any, request: Any, public
             schema["additionalProperties"] = False
         if schema.get("description") in _INHERITED:
             del schema["description"]
-    for body in _bodies():
-        components["schemas"].get(body.__name__, {}).update(body.together)
+    _complete(components.get("schemas", {}))
     _drop_enum_marks(result)
     operations = {each["operationId"]: each for item in result["paths"].values() for each in item.values()}
     for operation in operations.values():

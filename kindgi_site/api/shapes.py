@@ -1,7 +1,7 @@
 """Answers: shapes that say their fields once, for the renderer and for the OpenAPI document."""
 
 from functools import cache, cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -14,6 +14,8 @@ class WireShape(serializers.Serializer):  # type: ignore[type-arg]
 
     Fields that may be left out say `required=False`.
     """
+
+    example: ClassVar[dict[str, Any] | None] = None  # for the OpenAPI document
 
     @classmethod
     def wire(cls, instance: Any) -> dict[str, Any]:

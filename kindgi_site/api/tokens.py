@@ -7,6 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import Id, ListOf, Moment, Shape, Text, WireBody
 from kindgi_site.api.pipeline import SecretResponse, V1View
 from kindgi_site.api.schema import PAGING, refusals
@@ -21,6 +22,8 @@ class PrincipalBody(Shape):
 
 
 class MintTokenBody(WireBody):
+    example = {"label": "Nightly grading", "projectId": examples.PROJECT}
+
     vars()["for"] = PrincipalBody(required=False)  # a word of Python's
     role = serializers.ChoiceField(["admin", "member"], required=False)
     capabilities = ListOf(child=Text(non_blank=True, max_length=100), required=False, max_length=50)

@@ -19,6 +19,7 @@ from corrections.rules.expectations import AnswerExpected, DecisionsExpected, Ex
 from corrections.rules.runs import check_calls, check_context
 from corrections.rules.segments import check_segments
 from corrections.vocabulary import Verdict
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import AnyJson, AnyObject, Flag, ListOf, Shape, Text, Version, WireBody, Word
 from kindgi_site.api.documents import Document
 from kindgi_site.api.pipeline import V1View, path_uuid
@@ -64,6 +65,12 @@ class ExpectationBody(Shape):
 
 
 class AddCaseBody(WireBody):
+    example = {
+        "input": {"message": "Please cancel my order A-17."},
+        "agentVersion": "1.2.0",
+        "expect": {"answer": {"verdict": "wrong", "shouldSay": "Your order A-17 is cancelled."}},
+    }
+
     expect = ExpectationBody()
     runId = Text(required=False, non_blank=True)
     input = AnyJson(required=False)
@@ -77,6 +84,8 @@ class AddCaseBody(WireBody):
 
 
 class ChangeCaseBody(WireBody):
+    example = {"note": "Asked for by the order desk."}
+
     expect = ExpectationBody(required=False)
     expert = Flag(required=False)
     note = Text(required=False, max_length=MAX_NOTE)
@@ -88,6 +97,12 @@ class ExpectedToolCallBody(Shape):
 
 
 class DraftCaseBody(WireBody):
+    example = {
+        "query": "Please cancel my order A-17.",
+        "expectedToolCalls": [{"name": "cancel_order", "arguments": {"orderId": "A-17"}}],
+        "agentVersion": "1.2.0",
+    }
+
     query = Text(non_blank=True)
     context = AnyJson(required=False)  # type: ignore[assignment]
     expectedOutput = Text(required=False, max_length=limits.MAX_TEXT)
@@ -99,11 +114,15 @@ class DraftCaseBody(WireBody):
 
 
 class PromoteRunBody(WireBody):
+    example = {"runId": examples.RUN}
+
     runId = Text(non_blank=True)
     sourceKind = serializers.ChoiceField(list(SOURCE_KINDS), required=False)
 
 
 class FreezeBody(WireBody):
+    example = {"version": "1.0.0", "description": "Before the new tool."}
+
     version = SetVersionText(min_length=1, max_length=100)
     testSetId = SetNameText(required=False, min_length=1, max_length=200)
     description = Text(required=False)

@@ -12,6 +12,7 @@ from corrections.api.shapes import PartyShape
 from corrections.marks import Party
 from corrections.queries.agents import owner_of
 from corrections.services.agents import set_owner
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import ListOf, Moment, Text, Version, WireBody
 from kindgi_site.api.pipeline import V1View, path_uuid
 from kindgi_site.api.schema import PAGING, refusals
@@ -28,6 +29,8 @@ from testsets.services.live import ACTIONS, LATEST, MAX_FIXES, PIN, UNPIN, WENT_
 
 
 class LiveChangeBody(WireBody):
+    example = {"action": PIN, "version": "1.3.0", "reason": "Graded better.", "fixes": [examples.CORRECTION]}
+
     action = serializers.ChoiceField(list(ACTIONS))
     version = Version(required=False)
     reason = Text(required=False, max_length=2000)
@@ -36,6 +39,8 @@ class LiveChangeBody(WireBody):
 
 
 class OwnerBody(WireBody):
+    example = {"kind": "user", "id": examples.PERSON}
+
     kind = serializers.ChoiceField(["user", "service"])
     id = Text(non_blank=True, max_length=100)
 

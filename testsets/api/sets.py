@@ -11,6 +11,7 @@ from corrections.api.bodies import SegmentBody
 from corrections.rules.drafts import refusal
 from corrections.rules.segments import check_segments
 from corrections.vocabulary import SubjectKind
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import Id, ListOf, Moment, Text, Version, Whole, WireBody, one_of, uuid_of
 from kindgi_site.api.pipeline import V1View
 from kindgi_site.api.schema import PAGING, SCOPE, query, refusals
@@ -66,6 +67,14 @@ class SetNameText(Text):
 class PublishTestSetBody(WireBody):
     """Its shape is checked by hand, all problems at once; the fields are for the OpenAPI document."""
 
+    example = {
+        "projectId": examples.PROJECT,
+        "id": "support-tone",
+        "version": "1.0.0",
+        "kind": "human-review",
+        "spec": {"questions": ["Was it polite?"]},
+    }
+
     projectId = Id()
     id = SetNameText()
     version = SetVersionText()
@@ -77,6 +86,13 @@ class PublishTestSetBody(WireBody):
 
 class BuildBody(WireBody):
     together = one_of("agentId", "flowId")
+    example = {
+        "version": "1.1.0",
+        "projectId": examples.PROJECT,
+        "agentId": examples.AGENT,
+        "agentVersion": "1.2.0",
+        "minCorrections": 1,
+    }
 
     version = SetVersionText(min_length=1, max_length=100)
     projectId = Id()

@@ -5,6 +5,7 @@ from rest_framework import serializers
 from corrections.api.shapes import CorrectedItemShape, ExpectedCallShape, RunContextShape, SegmentShape, SubjectShape
 from corrections.rules.drafts import MAX_CALLS
 from corrections.vocabulary import Verdict
+from kindgi_site.api import examples
 from kindgi_site.api.shapes import Always, ShownId, ShownTime, StoredJsonField, WireShape, schema_of
 from testsets.rules.versions import KINDS
 
@@ -95,6 +96,22 @@ class ExpectationShape(WireShape):
 
 class TestCaseShape(WireShape):
     """A case as it is stored; this shape only describes it."""
+
+    example = {
+        "caseId": examples.RUN,
+        "runId": examples.RUN,
+        "subject": {"kind": "agent", "id": examples.AGENT, "version": "1.2.0"},
+        "input": {"message": "Please cancel my order A-17."},
+        "output": {"content": "Your money is on its way."},
+        "items": [],
+        "corrections": [
+            {
+                "correctionId": examples.CORRECTION,
+                "calls": [{"tool": "cancel_order", "args": {"orderId": "A-17"}}],
+                "notCalled": ["refund_order"],
+            }
+        ],
+    }
 
     caseId = ShownId()
     runId = ShownId(required=False)

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from corrections.rules.drafts import refusal
 from corrections.vocabulary import SubjectKind
 from kindgi_site import exact_json
+from kindgi_site.api import examples
 from kindgi_site.api.bodies import (
     AnyJson,
     Decimal,
@@ -70,6 +71,7 @@ class SampleBody(Shape):
 
 class StartTestRunBody(WireBody):
     together = one_of("agentRef", "flowRef")
+    example = {"projectId": examples.PROJECT, "agentRef": {"agentId": examples.AGENT, "version": "1.3.0"}}
 
     projectId = Id()
     agentRef = AgentRefBody(required=False)
@@ -86,10 +88,14 @@ class StartTestRunBody(WireBody):
 
 
 class SubmitOutputsBody(WireBody):
+    example = {"outputs": [{"caseId": examples.RUN, "output": {"content": "Cancelled."}, "calls": []}]}
+
     outputs = ListOf(child=OutputBody(), min_length=1, max_length=MAX_OUTPUTS)
 
 
 class CancelBody(WireBody):
+    example = {"reason": "The wrong version."}
+
     reason = Text(required=False, max_length=2000)
 
 

@@ -1,0 +1,10 @@
+"""The names that the OpenAPI document's examples share: they are of one order that somebody wanted cancelled."""
+
+TENANT = "5a0f6a9e-8f0e-4c55-9f39-6f0d0a3c1b01"
+PROJECT = "5a0f6a9e-8f0e-4c55-9f39-6f0d0a3c1b02"
+PERSON = "5a0f6a9e-8f0e-4c55-9f39-6f0d0a3c1b03"
+RUN = "5a0f6a9e-8f0e-4c55-9f39-6f0d0a3c1b04"
+CORRECTION = "5a0f6a9e-8f0e-4c55-9f39-6f0d0a3c1b05"
+GROUP = "5a0f6a9e-8f0e-4c55-9f39-6f0d0a3c1b06"
+AGENT = "support"
+SET = "support-orders"
