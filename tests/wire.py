@@ -5,9 +5,14 @@ import json
 from django.http import HttpResponse
 from django.test import Client
 
+from tests.told import check_told
+
 
 class WireClient:
-    """`key=None` sends no Authorization. `body` given as bytes or str goes as it is, anything else as JSON."""
+    """`key=None` sends no Authorization. `body` given as bytes or str goes as it is, anything else as JSON.
+
+    Every answer must be one that the OpenAPI document tells of.
+    """
 
     def __init__(self, key: str | None, *, raises: bool = True) -> None:
         self.key = key
@@ -19,7 +24,9 @@ class WireClient:
         if self.key is not None:
             sent.setdefault("authorization", f"Bearer {self.key}")
         data = body if isinstance(body, bytes | str) else json.dumps(body)
-        return self._client.generic(method, path, data, content_type="application/json", headers=sent)
+        response = self._client.generic(method, path, data, content_type="application/json", headers=sent)
+        check_told(method, path, response)
+        return response
 
     def get(self, path: str, **headers: str) -> HttpResponse:
         return self.request("GET", path, **headers)

@@ -12,6 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from kindgi_site.api.bodies import Shape, WireBody
+from kindgi_site.api.codes import name_codes
 from kindgi_site.api.links import link_up
 from kindgi_site.api.shapes import WireShape
 
@@ -184,8 +185,10 @@ def finish_document(result: dict[str, Any], generator: Any, request: Any, public
     _complete(components.get("schemas", {}))
     _drop_enum_marks(result)
     operations = {each["operationId"]: each for item in result["paths"].values() for each in item.values()}
-    for operation in operations.values():
-        for status in ("429", "503"):
-            operation["responses"][status]["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
+    for path, item in result["paths"].items():
+        for method, operation in item.items():
+            name_codes(path, method, operation)
+            for status in ("429", "503"):
+                operation["responses"][status]["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
     link_up(operations)
     return result

@@ -21,13 +21,17 @@ _unknown = UnknownRouteView.as_view()
 def openapi_document(request: HttpRequest) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
         return _unknown(request)
-    return HttpResponse(_document(), content_type="application/json")
+    return HttpResponse(_document_text(), content_type="application/json")
+
+
+def document() -> dict[str, Any]:
+    generator: Any = SchemaGenerator
+    return dict(generator().get_schema(request=None, public=True))
 
 
 @cache
-def _document() -> bytes:
-    generator: Any = SchemaGenerator
-    return orjson.dumps(generator().get_schema(request=None, public=True))
+def _document_text() -> bytes:
+    return orjson.dumps(document())
 
 
 @csrf_exempt

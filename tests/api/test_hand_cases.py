@@ -176,6 +176,11 @@ def test_a_pointer_into_nothing(loop, path):
         response = loop.client.post(path, own(output={"a": 1}, expect={"items": [item]}))
 
     assert_refused(response, 400, "item-not-found", key="a", pointer="/nothing")
+    case = loop.client.post(path, own(output={"a": 1})).json()["caseId"]
+    with nothing_stored():
+        response = loop.client.patch(f"{path}/{case}", {"expect": {"items": [item]}})
+
+    assert_refused(response, 400, "item-not-found", key="a", pointer="/nothing")
 
 
 def test_runs_that_cannot_be_copied(loop, path, root_client):

@@ -1,5 +1,6 @@
 """`GET /v1/openapi.json`: a valid document, and all of /v1 in it."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -118,6 +119,35 @@ def test_every_operation_tells_its_refusals_in_the_one_shape(operations: dict[st
             assert answer["content"] == {"application/json": {"schema": {"$ref": "#/components/schemas/WireError"}}}, (
                 f"{name} {status}"
             )
+
+
+def test_every_refusal_names_its_codes(operations: dict[str, Any]) -> None:
+    told = {code for operation in operations.values() for answer in operation["responses"].values()
+            for code in answer.get("x-codes", ())}  # fmt: skip
+    # Known routes do not answer the first; the others are reserved by the contract.
+    never = {Code.ROUTE_NOT_FOUND, Code.LEGAL_HOLD, Code.ERASURE_IN_PROGRESS, Code.TEST_SETS_NOT_SUPPORTED}
+
+    assert told == set(Code) - never
+    for name, operation in operations.items():
+        for status, answer in operation["responses"].items():
+            assert (status >= "400") == bool(answer.get("x-codes")), f"{name} {status}"
+            assert all(f"`{code}`" in answer["description"] for code in answer.get("x-codes", ())), f"{name} {status}"
+
+
+def test_every_operation_has_a_sentence_of_its_own(operations: dict[str, Any]) -> None:
+    summaries = Counter(operation["summary"] for operation in operations.values())
+
+    assert max(summaries.values()) == 1
+    for summary in summaries:
+        assert re.fullmatch(r"[A-Z]\S* .*[^.]", summary), summary
+
+
+def test_every_name_in_an_address_is_a_parameter(operations: dict[str, Any]) -> None:
+    for name, operation in operations.items():
+        declared = {
+            each["name"] for each in operation.get("parameters", []) if each["in"] == "path" and each["required"]
+        }
+        assert declared == set(re.findall(r"{(\w+)}", name)), name
 
 
 def test_every_write_takes_an_idempotency_key_and_tells_of_its_conflicts(operations: dict[str, Any]) -> None:

@@ -27,7 +27,6 @@ from tests.api.test_access_matrix import World, undone
 from tests.wire import WireClient
 
 EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "4"))
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 BUSY = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
 ATTEMPTS = settings(
     max_examples=EXAMPLES,
@@ -38,6 +37,19 @@ ATTEMPTS = settings(
     suppress_health_check=[*BUSY, HealthCheck.function_scoped_fixture],
     verbosity=Verbosity.quiet,
 )
+
+
+def refusal_code_conformance(_context: Any, response: Any, case: Any) -> None:
+    """A refusal's code is one that its operation tells of at that status."""
+    if response.status_code >= 400:
+        told = case.operation.definition.raw["responses"][str(response.status_code)]
+        assert response.json()["error"]["code"] in told["x-codes"], response.text
+
+
+CHECKS = [
+    *(not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance),
+    refusal_code_conformance,
+]
 # What each name in an address stands for, in the world of the matrix.
 NAMES = {
     "projectId": "project", "runId": "run", "correctionId": "correction", "groupId": "group", "ruleId": "rule",
