@@ -29,6 +29,7 @@ _MEANING = {
     500: "Unexpected failure.",
     503: "Busy; nothing ran. Try again after `Retry-After` seconds.",
 }
+_SUCCESS = {"200": "As it is now.", "201": "As it was made.", "202": "As it was taken on."}
 _EVERYWHERE = (400, 401, 403, 413, 429, 500, 503)  # what the stages before a route may answer with
 
 
@@ -170,6 +171,14 @@ def _complete(schemas: dict[str, Any]) -> None:
             schemas[shape.__name__.replace("Shape", "")]["examples"] = [shape.example]
 
 
+def _explain(responses: dict[str, Any]) -> None:
+    """What a success is, and where a refusal says when to come back."""
+    for status in _SUCCESS.keys() & responses:
+        responses[status]["description"] = _SUCCESS[status]
+    for status in ("429", "503"):
+        responses[status]["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
+
+
 def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:  # noqa: FBT001 - drf-spectacular's signature
     """Name the one way to authenticate, close every request body (no unknown fields), and link what follows."""
     components = result.setdefault("components", {})
@@ -188,7 +197,6 @@ def finish_document(result: dict[str, Any], generator: Any, request: Any, public
     for path, item in result["paths"].items():
         for method, operation in item.items():
             name_codes(path, method, operation)
-            for status in ("429", "503"):
-                operation["responses"][status]["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
+            _explain(operation["responses"])
     link_up(operations)
     return result

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.core import NOT_SET
+from schemathesis.core.transforms import UNRESOLVABLE
 from schemathesis.generation.stateful.state_machine import StepOutput
 from schemathesis.specs.openapi.stateful.links import OpenApiLink
 
@@ -161,7 +162,7 @@ class Journey:
         """The planned step, with names and a body that are true of the world where no link brings others."""
         name = planned.step.operation
         source = None if planned.after is None else self.told[planned.after]
-        brought, operation = self.brought(source, name), self.operations[name]
+        brought, operation = self.brought(source, name) or Brought(), self.operations[name]
         known = known_names(operation.path, self.world) | brought.path
         known |= {"runId": self.world.names.values["newrun"]} if name == "runs.put" else {}
         body = merged(sensible_body(operation, self.world), planned.step.body)
@@ -171,45 +172,53 @@ class Journey:
             body=NOT_SET if body == b"" else merged(body, brought.body),
             media_type="application/json",
         )
-        self.told.append(self.answered(name, case, source))
+        self.told.append(self.answered(name, case))
+        if source is not None and self.brought(source, name) and self.told[-1].status < 300:
+            self.followed[source.operation, name] += 1
         return self.told[-1]
 
     def stray(self, draw: Any) -> None:
         """Over a link from any answer so far, with the rest of the request made up."""
         leading = [(each, target) for each in self.answers for start, target in self.links
-                   if start == each.operation and self.leads(each, target)]  # fmt: skip
+                   if start == each.operation and self.brought(each, target)]  # fmt: skip
         if not leading:
             return
         source, target = draw(st.sampled_from(leading))
         brought, operation = self.brought(source, target), self.operations[target]
+        assert brought
         case = draw(operation.as_strategy(generation_mode=GenerationMode.POSITIVE, path_parameters=brought.path))
         case.query = (case.query or {}) | brought.query
         if isinstance(case.body, dict):
             case.body = merged(case.body, brought.body)
-        self.answered(target, case, source)
+        self.answered(target, case)
 
-    def leads(self, source: Answer | None, target: str) -> bool:
-        return source is not None and str(source.status) in self.links[source.operation, target]
-
-    def brought(self, source: Answer | None, target: str) -> Brought:
-        """What an earlier answer brings to an operation."""
-        if source is None or not self.leads(source, target):
-            return Brought()
-        transition = self.links[source.operation, target][str(source.status)].extract(source.output)
+    def brought(self, source: Answer | None, target: str) -> Brought | None:
+        """What an earlier answer brings to an operation; None for a refusal, or one without what the link names."""
+        link = self.links[source.operation, target].get(str(source.status)) if source is not None else None
+        if source is None or link is None:
+            return None
+        transition = link.extract(source.output)
         given = {place: {name: each.value.ok() for name, each in named.items()}
                  for place, named in transition.parameters.items()}  # fmt: skip
         body = transition.request_body and transition.request_body.value.ok()
+        if not is_there([given, body]):
+            return None
         return Brought(given.get("path_parameters", {}), given.get("query", {}), body)
 
-    def answered(self, name: str, case: Any, source: Answer | None) -> Answer:
+    def answered(self, name: str, case: Any) -> Answer:
         headers = {"Authorization": f"Bearer {self.world.keys['root']}"}
         response = case.call(app=app, base_url="http://localhost", headers=headers)
         case.validate_response(response, checks=CHECKS)
         answer = Answer(name, response.status_code, StepOutput(response, case))
         self.answers.append(answer)
-        if source is not None and self.leads(source, name) and answer.status < 300:
-            self.followed[source.operation, name] += 1
         return answer
+
+
+def is_there(part: Any) -> bool:
+    """Whether an answer had all that a link names in it."""
+    if isinstance(part, dict | list):
+        return all(map(is_there, part.values() if isinstance(part, dict) else part))
+    return part is not UNRESOLVABLE
 
 
 def merged(said: Any, more: Any) -> Any:

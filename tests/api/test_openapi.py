@@ -130,6 +130,7 @@ def test_every_refusal_names_its_codes(operations: dict[str, Any]) -> None:
     assert told == set(Code) - never
     for name, operation in operations.items():
         for status, answer in operation["responses"].items():
+            assert answer["description"].endswith("."), f"{name} {status}"
             assert (status >= "400") == bool(answer.get("x-codes")), f"{name} {status}"
             assert all(f"`{code}`" in answer["description"] for code in answer.get("x-codes", ())), f"{name} {status}"
 
