@@ -1,11 +1,13 @@
 """Django's own refusals, in the contract's envelope for programs and as a page for people."""
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from kindgi_site import pages
 from kindgi_site.api.errors import error_response, server_error, wants_json
 from kindgi_site.errors import Code
+from kindgi_site.workspaces.requests import open_workspace
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -17,6 +19,9 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """No view was chosen for an unknown address, so nobody has opened the workspace whose pages one may go on to."""
+    if request.user.is_authenticated and not hasattr(request, "membership") and not wants_json(request):
+        open_workspace(request)
     return _refused(request, 404, Code.ROUTE_NOT_FOUND, _("There is nothing at this address."))
 
 
@@ -28,6 +33,9 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def server_failed(request: HttpRequest) -> HttpResponse:
     if wants_json(request):
         return server_error(request)
+    if not hasattr(request, "membership"):
+        # What failed may be the look for who is signed in; the page must not look again.
+        request.user = AnonymousUser()
     return pages.render_problem(request, 500, _("Something went wrong on the server. What you typed was not saved."))
 
 

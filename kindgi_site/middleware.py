@@ -6,8 +6,9 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -18,13 +19,11 @@ from kindgi_site.api.errors import error_response, wants_json
 from kindgi_site.errors import Code, DomainError
 from kindgi_site.http_status import status_of
 from kindgi_site.keys import new_id
-from kindgi_site.workspaces.models import Membership
-from kindgi_site.workspaces.queries.callers import caller_of_membership, memberships_of
+from kindgi_site.workspaces.requests import open_workspace
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,200}")
-WORKSPACE_SESSION_KEY = "workspace"
 
 
 class RequestIdMiddleware:
@@ -102,23 +101,26 @@ class SignedInMiddleware:
             return None
         if not request.user.is_authenticated:
             return _to_login(request)
-        membership = _open_membership(request)
-        if membership is None:
+        if not open_workspace(request):
             message = _("You are not a member of any workspace yet. Ask an administrator to add you.")
             return pages.render_problem(request, 403, message)
-        request.membership = membership  # type: ignore[attr-defined]
-        request.caller = caller_of_membership(membership, request.request_id)  # type: ignore[attr-defined]
         return None
 
 
 class DomainErrorMiddleware:
-    """A refusal of the domain that a page did not catch becomes the error page or fragment."""
+    """A refusal that a page did not catch, of the domain or of a method, becomes the error page or fragment."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if not isinstance(response, HttpResponseNotAllowed) or wants_json(request):
+            return response
+        message = _("There is nothing to read at this address: it only takes what a form sends.")
+        refused = pages.render_problem(request, response.status_code, message)
+        refused["Allow"] = response["Allow"]
+        return refused
 
     def process_exception(self, request: HttpRequest, problem: Exception) -> HttpResponse | None:
         if not isinstance(problem, DomainError):
@@ -130,18 +132,17 @@ def is_wire_path(path: str) -> bool:
     return path == "/v1" or path.startswith("/v1/")
 
 
-def _open_membership(request: HttpRequest) -> Membership | None:
-    """The membership of the workspace chosen in this session, else the oldest one."""
-    memberships = list(memberships_of(request.user))  # type: ignore[arg-type]
-    chosen = request.session.get(WORKSPACE_SESSION_KEY)
-    request.memberships = memberships  # type: ignore[attr-defined]
-    return next((m for m in memberships if str(m.workspace_id) == chosen), memberships[0] if memberships else None)
-
-
 def _to_login(request: HttpRequest) -> HttpResponseBase:
-    """To the sign-in page and back: for htmx to the page the person sees, not to the fragment's address."""
-    if not request.headers.get("HX-Request"):
+    """To the sign-in page and back to the page the person sees: the address of a fragment or a form shows none."""
+    is_htmx = bool(request.headers.get("HX-Request"))
+    is_read = request.method in ("GET", "HEAD")
+    if not is_read:
+        messages.warning(
+            request, _("You were signed out, and what you just sent was not saved. Sign in and repeat it.")
+        )
+    if is_read and not is_htmx:
         return redirect_to_login(request.get_full_path())
-    seen = urlsplit(request.headers.get("HX-Current-URL", ""))
+    seen = urlsplit(request.headers.get("HX-Current-URL" if is_htmx else "Referer", ""))
     back = seen.path + (f"?{seen.query}" if seen.query else "")
-    return HttpResponseClientRedirect(f"{reverse('login')}?{urlencode({'next': back or '/'})}")
+    address = f"{reverse('login')}?{urlencode({'next': back or '/'})}"
+    return HttpResponseClientRedirect(address) if is_htmx else HttpResponseRedirect(address)

@@ -1,11 +1,13 @@
 """How a view answers: a whole page, or the fragment htmx asked for."""
 
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 VARIES_BY = ["HX-Request", "HX-Boosted", "HX-History-Restore-Request"]
@@ -45,5 +47,11 @@ def address_query(said: QueryDict, names: Iterable[str]) -> str:
 
 def render_problem(request: HttpRequest, status: int, message: str) -> HttpResponse:
     """One refusal, as a page or as the fragment that lands in #messages."""
-    context = {"status": status, "message": message, "request_id": getattr(request, "request_id", "")}
+    context = {"title": _title(status), "message": message, "request_id": getattr(request, "request_id", "")}
     return render_page(request, "error.html", fragment="_error.html", context=context, status=status)
+
+
+def _title(status: int) -> str:
+    titles: dict[int, str] = {HTTPStatus.FORBIDDEN: _("Not allowed"), HTTPStatus.NOT_FOUND: _("Not here")}
+    is_ours = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return titles.get(status) or (_("Something broke") if is_ours else _("That did not work"))

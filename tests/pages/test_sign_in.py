@@ -1,5 +1,7 @@
 """Signing in and out, and the frame around every page."""
 
+from urllib.parse import quote
+
 import pytest
 from django.test import Client
 
@@ -89,3 +91,45 @@ def test_nothing_inline_and_nothing_from_elsewhere(reviewer_client: Client, run:
         assert "onclick" not in html
         assert html.count("<script") == html.count('<script src="/static/')
         assert "http://" not in html.replace("http://www.w3.org", "")
+
+
+def test_an_unknown_address_leads_on_to_the_pages(reviewer_client: Client):
+    known = reviewer_client.get("/nowhere/").content.decode()
+    stranger = Client().get("/nowhere/").content.decode()
+
+    assert "<title>Not here · Kindgi</title>" in known
+    assert ('href="/test-sets/"' in known, "Sign out" in known) == (True, True)
+    assert ('href="/test-sets/"' in stranger, "Sign out" in stranger) == (False, False)
+
+
+def test_a_member_of_nothing_can_sign_out(client: Client, db: None):
+    client.force_login(PersonFactory())
+
+    assert "Sign out" in client.get("/runs/").content.decode()
+
+
+def test_an_address_of_a_form_says_that_it_shows_nothing(reviewer_client: Client, run: Run):
+    path = f"/runs/{run.run_id}/corrections/"
+    page = reviewer_client.get(path)
+    fragment = reviewer_client.get(path, headers=HTMX)
+
+    assert (page.status_code, page["Allow"], fragment.status_code) == (405, "POST", 405)
+    assert "it only takes what a form sends" in text_of(page.content.decode())
+    assert "<html" in page.content.decode()
+    assert "<html" not in fragment.content.decode()
+
+
+def test_what_was_sent_signed_out_leads_back_to_the_page_it_was_sent_from(client: Client, known: Person, run: Run):
+    page = f"/runs/{run.run_id}/"
+    sent = client.post(f"{page}corrections/", {"answer": "right"}, headers={"Referer": f"http://testserver{page}"})
+    unknown = client.post(f"{page}corrections/", {"answer": "right"})
+
+    assert (sent.status_code, sent["Location"]) == (302, f"/login/?next={quote(page, safe='')}")
+    assert (unknown.status_code, unknown["Location"]) == (302, "/login/?next=%2F")
+    assert "what you just sent was not saved" in text_of(client.get(sent["Location"]).content.decode())
+
+
+def test_only_what_was_sent_is_told_as_lost(client: Client, run: Run):
+    went = client.get(f"/runs/{run.run_id}/")
+
+    assert "was not saved" not in client.get(went["Location"]).content.decode()
