@@ -63,4 +63,4 @@ def outcome_shown(outcome: Outcome) -> OutcomeShown:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.3g} %"
+    return f"{share * 100:.3g}\N{NO-BREAK SPACE}%"

@@ -61,7 +61,10 @@ def _wanted(call: ExpectedCall, count: int) -> SafeString:
         tool = format_html(ngettext("{tool} {count} time", "{tool} {count} times", count), tool=tool, count=count)
     if not call.args:
         return tool
-    pairs = [format_html("{} = {}", plain(name), _value(value)) for name, value in call.args.items()]
+    pairs = [
+        format_html("<bdi>{}</bdi> = {}", cut(plain(name), LONGEST_VALUE), _value(value))
+        for name, value in call.args.items()
+    ]
     return format_html(_("{tool} with {arguments}"), tool=tool, arguments=_joined(pairs))
 
 
@@ -75,7 +78,7 @@ def _answer(draft: CorrectionDraft) -> SafeString | None:
         return escape(_("Its answer may stay as it is."))
     if draft.answer == Verdict.WRONG and (draft.should_say or "").strip():
         said = cut(" ".join(plain(draft.should_say or "").split()), LONGEST_SAY)
-        return format_html(_("Its answer should say “{said}”"), said=said)
+        return format_html(_("Its answer should say “{said}”"), said=format_html("<bdi>{}</bdi>", said))
     if draft.answer == Verdict.WRONG:
         return escape(_("Its answer must be another one."))
     return None

@@ -91,7 +91,7 @@ def test_hostile_words_stay_words():
     draft = CorrectionDraft(decisions=Verdict.WRONG, should_call=(call("<b>", '{"<i>": "<script>"}'),))
 
     assert sentences(draft, None) == [
-        'A run passes when it calls <code class="tool">&lt;b&gt;</code> with &lt;i&gt; = '
+        'A run passes when it calls <code class="tool">&lt;b&gt;</code> with <bdi>&lt;i&gt;</bdi> = '
         '<q class="short">&lt;script&gt;</q>.'
     ]
 

@@ -188,8 +188,8 @@ def test_versions_and_results(reviewer_client: Client, caller: Caller, project: 
     fragment = reviewer_client.get(f"/rules/{rule.id}/", headers=HTMX)
 
     assert [(row.version.number, row.name, row.share) for row in page.context["versions"]] == [
-        (2, "All refunds", "100 %"),
-        (1, "Refunds", "50 %"),
+        (2, "All refunds", "100\N{NO-BREAK SPACE}%"),
+        (1, "Refunds", "50\N{NO-BREAK SPACE}%"),
     ]
     assert "It has taken no run yet." in text_of(page.content.decode())
     assert root_of(fragment.content.decode()) == "rule"

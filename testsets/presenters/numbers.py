@@ -10,7 +10,7 @@ MINUS = "\u2212"
 
 def share_words(value: float | None) -> str:
     """A share in per cent; a dash where nothing could be measured."""
-    return "–" if value is None else f"{value * 100:.1f}".removesuffix(".0") + " %"
+    return "–" if value is None else f"{value * 100:.1f}".removesuffix(".0") + "\N{NO-BREAK SPACE}%"
 
 
 def points_words(delta: float | None) -> str:

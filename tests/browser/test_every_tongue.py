@@ -1,0 +1,57 @@
+"""What people and agents wrote is read the way it runs, and names of any length leave words whole."""
+
+import pytest
+from playwright.sync_api import Locator
+
+from corrections.models import Run
+from kindgi_site.exact_json import JsonText
+from kindgi_site.workspaces.models import Person, Project
+from tests.browser.conftest import OpenTab
+from tests.factories import CorrectorGroupFactory, RunFactory
+
+pytestmark = pytest.mark.browser
+
+LINES = """cell => {
+  const words = document.createRange();
+  words.selectNodeContents(cell);
+  return words.getClientRects().length;
+}"""
+
+
+def direction(place: Locator) -> str:
+    return str(place.evaluate("element => getComputedStyle(element).direction"))
+
+
+@pytest.fixture
+def arabic(project: Project) -> Run:
+    """Asked and answered in Arabic, with a number of an order in Latin letters."""
+    return RunFactory(
+        project=project,
+        content__input=JsonText.of({"message": "أريد استرداد ثمن الطلب HW-48213 من فضلك."}),
+        content__context=JsonText.of({"history": [{"role": "assistant", "content": "Hello! How can I help?"}]}),
+        content__output=JsonText.of({"content": "بالتأكيد.\n\n- واحد\n- اثنان"}),
+    )
+
+
+def test_text_runs_its_own_way(open_tab: OpenTab, ana: Person, arabic: Run):
+    tab = open_tab(person=ana)
+    tab.goto("/runs/")
+    assert direction(tab.locator(".run-row-words")) == "rtl"
+
+    tab.goto(f"/runs/{arabic.run_id}/")
+    assert direction(tab.locator(".answer .prose li").first) == "rtl"
+    assert direction(tab.locator(".speech-input .speech-body")) == "rtl"
+    assert direction(tab.locator(".speech-agent .speech-body")) == "ltr"
+    tab.locator("#why").fill("طلب استبدالا")
+    assert direction(tab.locator("#why")) == "rtl"
+    assert direction(tab.locator("h1")) == "ltr"
+
+
+def test_a_long_name_leaves_the_words_beside_it_whole(open_tab: OpenTab, ana: Person, project: Project):
+    CorrectorGroupFactory(workspace=project.workspace, name="A group with a rather long name " * 6)
+    tab = open_tab(person=ana)
+    tab.goto("/groups/")
+
+    head = tab.locator("th", has_text="Weight")
+    lines = head.evaluate(LINES)
+    assert lines == 1
