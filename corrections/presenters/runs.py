@@ -68,6 +68,7 @@ class RunHead:
     took: str
     segments: list[SegmentShown]
     captured_at: datetime | None
+    erased_at: datetime | None
     is_dry: bool
     replay_of: str
 
@@ -76,7 +77,7 @@ def run_row(run: Run, live: Sequence[Correction], caller_id: str) -> RunRow:
     """`run` comes from `runs_for_list`; `live` are its live corrections."""
     return RunRow(
         run_id=str(run.run_id),
-        words=cut(first_words(run.input_head or ""), LONGEST_LINE),  # type: ignore[attr-defined]
+        words=cut(first_words(run.input_head or ""), LONGEST_LINE) or _wordless(run),  # type: ignore[attr-defined]
         subject=plain(run.subject_id),
         version=plain(run.subject_version),
         project=run.project.name,
@@ -92,13 +93,20 @@ def run_row(run: Run, live: Sequence[Correction], caller_id: str) -> RunRow:
     )
 
 
+def _wordless(run: Run) -> str:
+    """What stands for a run of whose input there is nothing to read."""
+    if run.erased_at:
+        return _("(erased)")
+    return _("(dropped for its age)") if run.purged_at else _("(nothing came in)")
+
+
 def run_head(run: Run | None, copy: RunCopy | None) -> RunHead:
     source = copy or run
     assert source is not None
     status = run.status if run else RunStatus.COMPLETED
     started, ended = (run.started_at, run.completed_at) if run else (None, None)
     took = (ended - started).total_seconds() if started and ended else None
-    captured = copy.captured_at if copy else None
+    erased_at = (run and run.erased_at) or (copy and copy.erased_at) or None
     return RunHead(
         run_id=str(source.run_id),
         short_id=shortened_id(str(source.run_id)),
@@ -110,7 +118,8 @@ def run_head(run: Run | None, copy: RunCopy | None) -> RunHead:
         at=_moment(run, copy),
         took=_took_words(took),
         segments=segments_shown(source.segments),
-        captured_at=captured,
+        captured_at=copy.captured_at if copy and not copy.erased_at else None,
+        erased_at=erased_at,
         is_dry=bool(run and run.dry_run),
         replay_of=run.replay_of if run else "",
     )

@@ -93,6 +93,14 @@ class OpenRun:
         may_write = self.caller.may(Action.WRITE, self.evidence.source.project_id)
         return closed_reason(self.evidence.run, self.evidence.copy, may_write=may_write)
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether what it was given, called and answered was erased, or dropped before anybody corrected it."""
+        run, copy = self.evidence.run, self.evidence.copy
+        if copy is not None:
+            return copy.erased_at is not None
+        return run is not None and bool(run.erased_at or run.purged_at)
+
     def form(self, posted: QueryDict | None = None) -> CorrectionForm:
         earlier = posted_before(self.mine, self.correctable) if self.mine else None
         return CorrectionForm(posted, self.correctable, groups=self.groups, earlier=earlier)
@@ -111,6 +119,7 @@ class OpenRun:
         names = names_of_makers(self.corrections)
         return self.verdict_context(form, problems, is_refused=is_refused) | {
             "closed": self.closed,
+            "is_gone": self.is_gone,
             "first_gap": gap_before(form.marks),
             "places": list(places(self.calls or [], form.marks, self.url("run_raw", "calls"))),
             "calls_known": self.calls is not None,

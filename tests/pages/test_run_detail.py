@@ -149,6 +149,19 @@ def test_runs_that_cannot_be_corrected_say_why(reviewer_client: Client, project:
     assert 'type="radio"' not in html
 
 
+def test_what_is_gone_is_not_said_to_have_never_been(reviewer_client: Client, project: Project):
+    now = clock.now()
+    gone = RunFactory(project=project, erased_at=now, content__output=None, content__input=None)
+    RunCopyFactory(project=project, run_id=gone.run_id, input=None, output=None, calls=None, erased_at=now)
+    failed = RunFactory(project=project, status="failed", content__output=None)
+    erased_page, failed_page = (text_of(page_of(reviewer_client, run)) for run in (gone, failed))
+
+    said = ("What it called is no longer kept.", "What it answered is no longer kept.", "erased just now")
+    assert [words in erased_page for words in said] == [True, True, True]
+    assert ("Stored copy of" in erased_page, "There is no answer." in erased_page) == (False, False)
+    assert ("no longer kept" in failed_page, "There is no answer." in failed_page) == (False, True)
+
+
 def test_a_failure_is_told(reviewer_client: Client, project: Project):
     run = RunFactory(project=project, status="failed", content__output=None, content__failure_message="Out of <memory>")
 

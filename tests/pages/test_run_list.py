@@ -187,6 +187,20 @@ def test_empty_lists_say_why(reviewer_client: Client, project: Project):
     assert "No more runs in this direction." in shown(reviewer_client, f"?before=1_{run.id}")
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"erased_at": FIRST, "content__input": None, "content__output": None}, "(erased)"),
+        ({"purged_at": FIRST, "content": None}, "(dropped for its age)"),
+        ({"content__input": JsonText('""')}, "(nothing came in)"),
+    ],
+)
+def test_a_run_without_words_says_why(reviewer_client: Client, project: Project, given: dict, words: str):
+    RunFactory(project=project, **given)
+
+    assert [row.words for row in reviewer_client.get("/runs/").context["rows"]] == [words]
+
+
 def test_only_runs_of_projects_one_may_read(client: Client, run: Run):
     stranger = person_with(ProjectFactory(workspace=run.workspace))
     client.force_login(stranger)

@@ -97,6 +97,14 @@ def test_shipping_fixes_what_was_ticked_and_shows_it(admin_client: Client, loop:
     assert "Looks first" in text_of(page.content.decode())
 
 
+def test_a_mistake_of_an_erased_run_says_so(admin_client: Client, loop: Loop, agent: str, root_client):
+    run_id = loop.run()
+    loop.correct(run_id, answer="wrong", why="It never looked.")
+    loop.erase(run_id, root_client)
+
+    assert [row.words for row in admin_client.get(agent).context["to_fix"]] == ["(erased)"]
+
+
 def test_what_came_back_stands_with_the_change_that_was_live_then(admin_client: Client, loop: Loop, agent: str):
     correction = loop.correct()
     loop.freeze()

@@ -96,7 +96,7 @@ def _mistake(row: Correction, names: Mapping[str, str], *, is_ticked: bool = Fal
     copy: RunCopy = row.copy
     return MistakeShown(
         id=str(row.id),
-        words=cut(first_words(copy.input.text[:HEAD]), LONGEST_LINE) if copy.input else "",
+        words=_words(copy),
         who=maker_name(row, names),
         group=row.group.name if row.group else "",
         is_expert=row.expert,
@@ -107,3 +107,9 @@ def _mistake(row: Correction, names: Mapping[str, str], *, is_ticked: bool = Fal
         is_ticked=is_ticked,
         before=status_name(before) if before else "",
     )
+
+
+def _words(copy: RunCopy) -> str:
+    if copy.erased_at:
+        return _("(erased)")
+    return cut(first_words(copy.input.text[:HEAD]), LONGEST_LINE) if copy.input else ""
