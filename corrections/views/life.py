@@ -99,7 +99,7 @@ def _taken_by_each(caller: Caller, chosen: list[str], form: StepForm) -> dict[st
 @require_safe
 def correction_detail(request: PageRequest, correction_id: UUID) -> HttpResponse:
     correction = correction_for_page(request.caller, correction_id)
-    context = _detail_context(request.caller, correction, StepForm())
+    context = _detail_context(request, correction, StepForm())
     return render_page(request, PAGE, fragment=PART, context=context)
 
 
@@ -111,7 +111,7 @@ def correction_step(request: PageRequest, correction_id: UUID) -> HttpResponse:
     if form.is_valid() and not refusals:
         return _moved_on(request, correction_id)
     correction = correction_for_page(request.caller, correction_id)
-    context = _detail_context(request.caller, correction, form, refusals.get(str(correction_id), ""))
+    context = _detail_context(request, correction, form, refusals.get(str(correction_id), ""))
     return render_page(request, PAGE, fragment=PART, context=context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -127,9 +127,11 @@ def correction_remove(request: PageRequest, correction_id: UUID) -> HttpResponse
 
 def _moved_on(request: PageRequest, correction_id: UUID) -> HttpResponse:
     if not wants_fragment(request):
-        return redirect("corrections:correction_detail", correction_id)
+        query = _desk_query(request)
+        page = reverse("corrections:correction_detail", args=[correction_id])
+        return redirect(f"{page}?{query}" if query else page)
     correction = correction_for_page(request.caller, correction_id)
-    context = _detail_context(request.caller, correction, StepForm()) | {"is_moved": True}
+    context = _detail_context(request, correction, StepForm()) | {"is_moved": True}
     return render_page(request, PAGE, fragment=PART, context=context)
 
 
@@ -198,7 +200,13 @@ def _desks(request: PageRequest, narrowed: CorrectionPageFilter) -> list[tuple[s
     return desks
 
 
-def _detail_context(caller: Caller, correction: Correction, form: StepForm, refusal: str = "") -> dict[str, Any]:
+def _desk_query(request: PageRequest) -> str:
+    """The desk and the filters one came from, to go back to."""
+    return CorrectionPageFilter(request.GET, Correction.objects.none()).query if request.GET else ""
+
+
+def _detail_context(request: PageRequest, correction: Correction, form: StepForm, refusal: str = "") -> dict[str, Any]:
+    caller = request.caller
     events = steps_of(correction)
     before = superseded_by_it(correction)
     names = names_of([correction.made_by_id, *(event.by_id for event in events)])
@@ -207,6 +215,7 @@ def _detail_context(caller: Caller, correction: Correction, form: StepForm, refu
     steps = steps_from(correction, lambda guarded: writes and (decides or not guarded)) if correction.is_live else []
     return {
         "row": shown(correction, names, caller_id=caller.id, refusal=refusal),
+        "desk_query": _desk_query(request),
         "events": list(steps_shown(events, names)),
         "longest_history": LONGEST_HISTORY if len(events) >= LONGEST_HISTORY else 0,
         "before": before,

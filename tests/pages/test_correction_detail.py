@@ -1,5 +1,7 @@
 """A correction's own page: what was said, how it stands, what may be done, what happened."""
 
+from html import unescape
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -38,6 +40,30 @@ def test_it_shows_what_was_said_and_links_the_run(reviewer_client: Client, proje
     assert "It is late." in said
     assert "Look again." in said
     assert f'href="/runs/{correction.run_id}/"' in page
+
+
+def test_it_leads_back_to_the_desk_it_was_opened_from(reviewer_client: Client, project: Project):
+    correction = correction_in(project, Status.OPEN)
+    address = f"/corrections/{correction.id}/"
+    desk = "desk=all&subject=support"
+
+    listed = unescape(reviewer_client.get(f"/corrections/?{desk}&version=").content.decode())
+    opened = unescape(reviewer_client.get(f"{address}?{desk}").content.decode())
+    straight = unescape(reviewer_client.get(address).content.decode())
+
+    assert f'href="{address}?{desk}"' in listed
+    assert (f'href="/corrections/?{desk}"' in opened, "Back to the desk" in opened) == (True, True)
+    assert f'action="{address}steps/?{desk}"' in opened
+    assert ("Back to the desk" in straight, f'action="{address}steps/"' in straight) == (False, True)
+
+
+def test_a_step_goes_on_leading_back_to_the_desk(client: Client, project: Project):
+    correction = correction_in(project, Status.OPEN)
+    client.force_login(person_with(project, Role.ADMIN))
+
+    moved = client.post(f"/corrections/{correction.id}/steps/?desk=all", {"step": "wont-fix"})
+
+    assert (moved.status_code, moved["Location"]) == (302, f"/corrections/{correction.id}/?desk=all")
 
 
 def test_history_newest_first(reviewer_client: Client, reviewer: Person, project: Project):
