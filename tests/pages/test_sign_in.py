@@ -133,3 +133,10 @@ def test_only_what_was_sent_is_told_as_lost(client: Client, run: Run):
     went = client.get(f"/runs/{run.run_id}/")
 
     assert "was not saved" not in client.get(went["Location"]).content.decode()
+
+
+def test_a_link_that_opens_nothing_any_more_leads_to_signing_in(client: Client, db: None):
+    page = client.get("/welcome/MQ/used/").content.decode()
+
+    assert "This link was used already, or is too old." in text_of(page)
+    assert page.count('href="/login/"') == 1
