@@ -36,6 +36,11 @@ class RuleForm(forms.Form):
         initial=100,
         max_value=100,
         label=_("Share of them, in percent"),
+        error_messages={
+            "required": _("Say how many percent of them it takes."),
+            "invalid": _("Say in a number how many percent of them it takes."),
+            "max_value": _("It takes 100 percent of them at most."),
+        },
         widget=forms.NumberInput(attrs={"step": "any", "min": "0", "max": "100"}),
     )
     max_open = forms.IntegerField(
@@ -54,7 +59,7 @@ class RuleForm(forms.Form):
     def clean_percent(self) -> float:
         percent: float = self.cleaned_data["percent"]
         if not percent > 0:
-            raise forms.ValidationError(_("More than none of them."))
+            raise forms.ValidationError(_("It takes more than 0 percent of them."))
         return percent
 
     def clean(self) -> dict[str, Any]:

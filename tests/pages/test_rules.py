@@ -120,8 +120,8 @@ def test_the_form_starts_as_the_rule_is(reviewer_client: Client, rule: Correctin
 
 REFUSED = [
     ({"name": " "}, "This field is required"),
-    ({"percent": "0"}, "More than none of them."),
-    ({"percent": "101"}, "less than or equal to 100"),
+    ({"percent": "0"}, "It takes more than 0 percent of them."),
+    ({"percent": "101"}, "It takes 100 percent of them at most."),
     ({"flows": "ranking"}, "Name agents or flows, not both."),
     ({"max_open": "0"}, "greater than or equal to 1"),
     ({"group": "stranger"}, "Select a valid choice"),
@@ -150,7 +150,9 @@ def test_what_makes_no_sense_is_refused(
         ({"percent": "50"}, "Of the newest 6 runs it would have taken about 2."),
         ({"versions": "2.0.0"}, "Of the newest 6 runs it would have taken about 1."),
         ({"agents": "nobody"}, "Of the newest 6 runs it would have taken about 0."),
-        ({"percent": "0"}, "Not whole yet More than none of them."),
+        ({"percent": "0"}, "Not whole yet It takes more than 0 percent of them."),
+        ({"percent": ""}, "Not whole yet Say how many percent of them it takes."),
+        ({"percent": "900"}, "Not whole yet It takes 100 percent of them at most."),
         ({"flows": "ranking"}, "Not whole yet Name agents or flows, not both."),
     ],
 )

@@ -1,5 +1,6 @@
 """A run's page."""
 
+import re
 from uuid import uuid4
 
 import pytest
@@ -160,6 +161,15 @@ def test_what_is_gone_is_not_said_to_have_never_been(reviewer_client: Client, pr
     assert [words in erased_page for words in said] == [True, True, True]
     assert ("Stored copy of" in erased_page, "There is no answer." in erased_page) == (False, False)
     assert ("no longer kept" in failed_page, "There is no answer." in failed_page) == (False, True)
+
+
+def test_tabs_of_two_runs_can_be_told_apart(reviewer_client: Client, project: Project):
+    titles = {
+        re.findall("<title>(.*?)</title>", page_of(reviewer_client, RunFactory(project=project)))[0] for _ in "ab"
+    }
+
+    assert len(titles) == 2
+    assert all(title.startswith("support 1.2.0 · ") for title in titles)
 
 
 def test_a_failure_is_told(reviewer_client: Client, project: Project):
