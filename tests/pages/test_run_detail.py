@@ -292,7 +292,7 @@ def test_only_groups_one_may_speak_for_are_offered(reviewer_client: Client, run:
 
     text = text_of(page_of(reviewer_client, run))
 
-    assert "Everybody Testers (expert, restricted)" in text
+    assert "Everybody Testers (expert)" in text
     assert not any(name in text for name in ("Seniors", "Gone", "Elsewhere"))
 
 
