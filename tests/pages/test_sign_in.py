@@ -3,9 +3,12 @@
 from urllib.parse import quote
 
 import pytest
-from django.test import Client
+from django.db import OperationalError
+from django.test import Client, RequestFactory
+from django.utils.functional import SimpleLazyObject
 
 from corrections.models import Run
+from kindgi_site.error_views import server_failed
 from kindgi_site.workspaces.models import Person
 from tests.factories import PersonFactory
 from tests.pages.conftest import HTMX, text_of
@@ -140,3 +143,16 @@ def test_a_link_that_opens_nothing_any_more_leads_to_signing_in(client: Client, 
 
     assert "This link was used already, or is too old." in text_of(page)
     assert page.count('href="/login/"') == 1
+
+
+def test_the_page_of_a_failure_asks_the_database_nothing(rf: RequestFactory):
+    def fail() -> Person:
+        raise OperationalError("the database is away")
+
+    request = rf.get("/runs/")
+    request.user = SimpleLazyObject(fail)
+
+    response = server_failed(request)
+
+    assert response.status_code == 500
+    assert "Something broke" in text_of(response.content.decode())
