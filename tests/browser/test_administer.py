@@ -84,6 +84,33 @@ def test_pages_turn_within_what_was_searched(open_tab: OpenTab, boss: Person, pr
     expect(tab.get_by_label("Name", exact=True)).to_have_value("grader & co")
 
 
+@pytest.mark.parametrize(("pressed", "searches"), [(True, 2), (False, 1)], ids=["left-and-pressed", "waited"])
+def test_a_list_is_not_searched_again_for_what_it_shows(
+    open_tab: OpenTab, boss: Person, project: Project, pressed: bool, searches: int
+):
+    """The pause after the last key and leaving the field would each ask once more, and turn the reader's page back."""
+    for number in range(51):
+        ServiceAccountFactory(workspace=project.workspace, name=f"grader {number:02}")
+    ServiceAccountFactory(workspace=project.workspace, name="importer")
+    tab = open_tab(person=boss)
+    tab.clock.install()
+    asked: list[str] = []
+    tab.goto("/people/services/")
+    tab.on("request", lambda request: asked.append(request.url) if "services/?" in request.url else None)
+    tab.get_by_label("Name", exact=True).fill("grader")
+    if pressed:
+        tab.get_by_role("button", name="Search").click()
+    else:
+        tab.clock.run_for(500)
+    expect(tab.get_by_role("row", name="importer")).to_have_count(0)
+    tab.get_by_role("link", name="Next").click()
+    expect(tab.locator("#service-table tbody th")).to_have_text(["grader 50"])
+    tab.clock.run_for(2000)
+
+    assert ["after=" in address for address in asked] == [False] * searches + [True]
+    expect(tab.locator("#service-table tbody th")).to_have_text(["grader 50"])
+
+
 @BOTH
 def test_a_group_is_made_and_changed(open_tab: OpenTab, boss: Person, project: Project, scripts: bool):
     tab = open_tab(person=boss, scripts=scripts)
