@@ -69,12 +69,12 @@ def test_a_key_is_shown_once_and_revoked(open_tab: OpenTab, boss: Person, projec
 def test_pages_turn_within_what_was_searched(open_tab: OpenTab, boss: Person, project: Project, scripts: bool):
     for number in range(52):
         ServiceAccountFactory(workspace=project.workspace, name=f"grader & co {number:02}")
-    ServiceAccountFactory(workspace=project.workspace, name="importer")
+    ServiceAccountFactory(workspace=project.workspace, name="account of somebody else")
     tab = open_tab(person=boss, scripts=scripts)
     tab.goto("/people/services/")
     tab.get_by_label("Name", exact=True).fill("grader & co")
     tab.get_by_role("button", name="Search").click()
-    expect(tab.get_by_role("row", name="importer")).to_have_count(0)
+    expect(tab.get_by_role("row", name="account of somebody else")).to_have_count(0)
     tab.get_by_role("link", name="Next").click()
     expect(tab.locator("#service-table tbody th")).to_have_text(["grader & co 50", "grader & co 51"])
     tab.get_by_role("link", name="Previous").click()
@@ -91,7 +91,7 @@ def test_a_list_is_not_searched_again_for_what_it_shows(
     """The pause after the last key and leaving the field would each ask once more, and turn the reader's page back."""
     for number in range(51):
         ServiceAccountFactory(workspace=project.workspace, name=f"grader {number:02}")
-    ServiceAccountFactory(workspace=project.workspace, name="importer")
+    ServiceAccountFactory(workspace=project.workspace, name="account of somebody else")
     tab = open_tab(person=boss)
     tab.clock.install()
     asked: list[str] = []
@@ -102,7 +102,7 @@ def test_a_list_is_not_searched_again_for_what_it_shows(
         tab.get_by_role("button", name="Search").click()
     else:
         tab.clock.run_for(500)
-    expect(tab.get_by_role("row", name="importer")).to_have_count(0)
+    expect(tab.get_by_role("row", name="account of somebody else")).to_have_count(0)
     tab.get_by_role("link", name="Next").click()
     expect(tab.locator("#service-table tbody th")).to_have_text(["grader 50"])
     tab.clock.run_for(2000)
