@@ -67,7 +67,7 @@ def _in_browser(arguments: list[str]) -> Part:
     browser = find_chromium()
     if browser is None:
         return _absent("browser", "no Chromium found", "REQUIRE_BROWSER")
-    return _run("browser", ["-m", "browser", *arguments], {"TEST_DATABASE_URL": "", "CHROMIUM": browser})
+    return _run("browser", ["-m", "browser", "-n", "auto", *arguments], {"TEST_DATABASE_URL": "", "CHROMIUM": browser})
 
 
 def _absent(name: str, told: str, requirement: str) -> Part:

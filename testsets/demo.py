@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 
 from corrections import demo
-from corrections.rules.calls import Call
+from corrections.rules.calls import Call, listed
 from corrections.rules.pointers import MISSING
 from corrections.vocabulary import SubjectKind, Verdict
 from kindgi_site.callers import Caller
@@ -13,6 +13,7 @@ from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Workspace
 from testsets.drafts import LiveChangeDraft, OutputDraft, TestRunDraft
 from testsets.models import TestCase, TestSet
+from testsets.queries.pages import calls_of_case
 from testsets.services.freezing import freeze
 from testsets.services.live import LATEST, change_live
 from testsets.services.test_runs import start_test_run, submit_outputs
@@ -59,11 +60,13 @@ def _output(case: TestCase, *, is_mended: bool) -> OutputDraft:
     assert case.wire is not None
     wire = case.wire.value
     expect = wire["expect"]
-    calls = [Call(tool=tool) for tool in case.called_tools.value] if case.called_tools else []
+    recorded = calls_of_case(case.version.test_set.workspace_id, case)
+    calls = list(listed(recorded.value)) if recorded else []
     decisions, answer = expect.get("decisions", {}), expect.get("answer", {})
     if is_mended and decisions.get("verdict") == Verdict.WRONG:
-        kept = [call for call in calls if call.tool not in decisions.get("mustNotCall", ())]
-        calls = kept + [Call(tool=call["tool"], arguments=call["args"]) for call in decisions.get("shouldCall", ())]
+        wanted = [Call(tool=call["tool"], arguments=call["args"]) for call in decisions.get("shouldCall", ())]
+        dropped = {*decisions.get("mustNotCall", ()), *(call.tool for call in wanted)}
+        calls = [call for call in calls if call.tool not in dropped] + wanted
     verdict = Verdict.RIGHT if is_mended else answer.get("verdict", Verdict.RIGHT)
     content = answer.get("shouldSay") if is_mended else None
     return OutputDraft(

@@ -15,6 +15,7 @@ from corrections.vocabulary import SortedTo, Status
 from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Person, Project
 from tests.browser.conftest import OpenTab
+from tests.browser.pages import open_every_fold
 from tests.browser.test_looks import grave_faults
 from tests.factories import (
     CorrectorGroupFactory,
@@ -108,9 +109,7 @@ def test_pages_of_members(open_tab: OpenTab, boss: Person, addresses: list[str],
     faults = {}
     for address in addresses:
         tab.goto(address)
-        for fold in tab.locator("main details:not([open]) > summary").all():
-            if fold.is_visible():
-                fold.click()
+        open_every_fold(tab)
         faults[address] = faults_of(tab)
 
     assert faults == {key: [] for key in addresses}

@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 from kindgi_site.workspaces.models import Person, Project
 from kindgi_site.workspaces.services.keys import store_key
 from tests.browser.conftest import OpenTab
+from tests.browser.pages import open_every_fold
 from tests.browser.test_looks import grave_faults
 from tests.loop import ANSWER, WRONG_CALL, Loop, output
 from tests.wire import WireClient
@@ -100,6 +101,6 @@ def test_what_is_wide_stays_inside_a_narrow_screen(open_tab: OpenTab, admin: Per
     tab = open_tab(person=admin, width=320)
     for path in ("/test-sets/support.corrections/1.0.0/grade/", f"/test-runs/{program.start('1.1.0')}/"):
         tab.goto(path)
-        tab.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+        open_every_fold(tab)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 320, path
         assert grave_faults(tab) == [], path

@@ -11,7 +11,7 @@ from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Person, Project
 from kindgi_site.workspaces.services.keys import store_key
 from tests.browser.conftest import OpenTab
-from tests.browser.pages import choose
+from tests.browser.pages import choose, open_every_fold
 from tests.browser.test_looks import grave_faults
 from tests.factories import RunFactory, RunToolFactory
 from tests.loop import Loop, output
@@ -210,9 +210,7 @@ def test_no_grave_faults(open_tab: OpenTab, owner: Person, paths: list[str], the
     faults = []
     for path in paths:
         tab.goto(path)
-        for fold in tab.locator("details:not([open]) > summary").all():
-            if fold.is_visible():
-                fold.click()
+        open_every_fold(tab)
         faults += [f"{path} {fault}" for fault in grave_faults(tab)]
         assert tab.evaluate("document.documentElement.scrollWidth") <= width, path
 
@@ -263,7 +261,5 @@ def test_nothing_is_wider_than_the_screen(
         "/test-runs/",
     ):
         tab.goto(path)
-        for fold in tab.locator("details:not([open]) > summary").all():
-            if fold.is_visible():
-                fold.click()
+        open_every_fold(tab)
         assert tab.evaluate("document.documentElement.scrollWidth") <= width, path

@@ -8,7 +8,7 @@ from corrections.models import Run
 from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Person
 from tests.browser.conftest import OpenTab
-from tests.browser.pages import choose
+from tests.browser.pages import choose, open_every_fold
 from tests.factories import CorrectorGroupFactory, RunFactory
 
 pytestmark = pytest.mark.browser
@@ -88,9 +88,7 @@ def test_nothing_is_wider_than_the_screen(open_tab: OpenTab, ana: Person, correc
     tab = open_tab(person=ana, width=width)
     for path in ("/runs/", f"/runs/{corrected.run_id}/", f"/runs/{wide.run_id}/", "/login/"):
         tab.goto(path)
-        for fold in tab.locator("details:not([open]) > summary").all():
-            if fold.is_visible():
-                fold.click()
+        open_every_fold(tab)
         assert tab.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
