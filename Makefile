@@ -34,7 +34,7 @@ lint: $(VENV)/dev  ## style, imports and templates
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports
-	@if [ -d templates ]; then $(BIN)/djlint templates --lint --check --quiet; fi
+	@if [ -d templates ]; then $(BIN)/djlint templates --lint --check; fi
 
 types: $(VENV)/dev  ## mypy, strict
 	@$(BIN)/mypy
