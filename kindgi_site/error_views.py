@@ -1,8 +1,12 @@
 """Django's own refusals, in the contract's envelope for programs and as a page for people."""
 
+from datetime import timedelta
+
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from kindgi_site import pages
 from kindgi_site.api.errors import error_response, server_error, wants_json
@@ -28,6 +32,20 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     message = _("This form is too old or came from elsewhere. Load the page again and repeat what you did.")
     return _refused(request, 403, Code.PERMISSION_DENIED, message)
+
+
+def too_many_guesses(request: HttpRequest, _answer: HttpResponse, _credentials: dict[str, str]) -> HttpResponse:
+    """Instead of the answer to a sign-in, right or wrong, that came after too many wrong ones."""
+    wait: timedelta = settings.AXES_COOLOFF_TIME
+    minutes = round(wait.total_seconds() / 60)
+    message = ngettext(
+        "Too many attempts to sign in with this name. Try again in %(count)d minute.",
+        "Too many attempts to sign in with this name. Try again in %(count)d minutes.",
+        minutes,
+    ) % {"count": minutes}
+    response = pages.render_problem(request, 429, message)
+    response["Retry-After"] = str(minutes * 60)
+    return response
 
 
 def server_failed(request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,6 @@
 """All settings. Code does not differ between deployments; values do, and come from the environment."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from csp.constants import NONE, SELF
@@ -39,6 +40,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "csp",
+    "axes",
     "kindgi_site.workspaces",
     "corrections",
     "testsets",
@@ -60,6 +62,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "kindgi_site.middleware.SignedInMiddleware",
     "kindgi_site.middleware.DomainErrorMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "kindgi_site.urls"
@@ -110,6 +113,18 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+# Whoever guesses at a name's password from one address waits; the person themselves, elsewhere, does not.
+AXES_FAILURE_LIMIT = env_int("SIGN_IN_FAILURES", 10, minimum=1)
+AXES_COOLOFF_TIME = timedelta(minutes=env_int("SIGN_IN_WAIT_MINUTES", 15, minimum=1))
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "kindgi_site.error_views.too_many_guesses"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # else "in 15 minutes" would not be true for who tries again
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address"]  # somebody's password, typed into the wrong field
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "corrections:run_list"
 LOGOUT_REDIRECT_URL = "login"
@@ -205,6 +220,7 @@ LOGGING = {
         "django.request": {"level": "ERROR"},
         # Whoever knocks with another name would fill the log with tracebacks.
         "django.security.DisallowedHost": {"handlers": ["nowhere"], "propagate": False},
+        "axes": {"level": "WARNING"},  # else it tells of every step of a sign-in that failed
         "httpx": {"level": "WARNING"},  # else it tells of every request, on the standard output of `manage.py grade`
     },
 }

@@ -85,7 +85,7 @@ def test_corrections_are_of_the_people_who_made_them(load):
 def test_everybody_can_sign_in_and_admin_reaches_the_admin_site(load, client, name):
     load()
 
-    assert client.login(username=name, password=PASSWORD)
+    assert client.post("/login/", {"username": name, "password": PASSWORD})["Location"] == "/runs/"
     assert (client.get("/admin/").status_code == 200) == (name == "admin")
 
 

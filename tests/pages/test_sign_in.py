@@ -1,13 +1,16 @@
 """Signing in and out, and the frame around every page."""
 
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
+from axes.models import AccessAttempt
 from django.db import OperationalError
 from django.test import Client, RequestFactory
 from django.utils.functional import SimpleLazyObject
 
 from corrections.models import Run
+from kindgi_site import clock
 from kindgi_site.error_views import server_failed
 from kindgi_site.workspaces.models import Person
 from tests.factories import PersonFactory
@@ -156,3 +159,58 @@ def test_the_page_of_a_failure_asks_the_database_nothing(rf: RequestFactory):
 
     assert response.status_code == 500
     assert "Something broke" in text_of(response.content.decode())
+
+
+@pytest.fixture
+def guessed(settings, known: Person) -> Person:
+    """Somebody whose password was guessed at as often as one may, from the address of `client`."""
+    settings.AXES_FAILURE_LIMIT = 3
+    for number in range(3):
+        answer = Client().post("/login/", {"username": known.username, "password": f"guess {number}"})
+    assert answer.status_code == 429
+    return known
+
+
+@pytest.mark.parametrize("door", ["/login/", "/admin/login/"])
+def test_whoever_guesses_waits_even_with_the_right_password(client: Client, guessed: Person, door: str):
+    response = client.post(door, {"username": guessed.username, "password": PASSWORD})
+
+    assert (response.status_code, response["Retry-After"]) == (429, "900")
+    assert "Too many attempts to sign in with this name. Try again in 15 minutes." in text_of(response.content.decode())
+    assert "_auth_user_id" not in client.session
+
+
+def test_only_that_name_at_that_address_waits(client: Client, guessed: Person):
+    other = PersonFactory()
+    other.set_password(PASSWORD)
+    other.save()
+    beside = client.post("/login/", {"username": other.username, "password": PASSWORD})
+    elsewhere = Client(REMOTE_ADDR="203.0.113.7").post("/login/", {"username": guessed.username, "password": PASSWORD})
+
+    assert (beside.status_code, elsewhere.status_code) == (302, 302)
+
+
+def test_the_wait_ends(client: Client, guessed: Person):
+    AccessAttempt.objects.update(attempt_time=clock.now() - timedelta(minutes=15, seconds=1))
+
+    response = client.post("/login/", {"username": guessed.username, "password": PASSWORD})
+
+    assert response.status_code == 302
+
+
+def test_signing_in_forgets_the_guesses_before_it(settings, client: Client, known: Person):
+    settings.AXES_FAILURE_LIMIT = 3
+    said = {"username": known.username}
+    for _round in range(2):
+        for _guess in range(2):
+            assert Client().post("/login/", said | {"password": "a guess"}).status_code == 200
+        assert client.post("/login/", said | {"password": PASSWORD}).status_code == 302
+        client.post("/logout/")
+
+
+def test_what_was_typed_is_kept_nowhere(caplog: pytest.LogCaptureFixture, guessed: Person):
+    attempt = AccessAttempt.objects.get()
+
+    assert "guess" not in " ".join(str(value) for value in vars(attempt).values())
+    assert "guess " not in caplog.text
+    assert guessed.username not in caplog.text
