@@ -2,26 +2,22 @@
 
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
-from django.urls import include, path, reverse_lazy
+from django.urls import include, path
 from django.views.generic import RedirectView
 
 from kindgi_site.api.pipeline import UnknownRouteView
 from kindgi_site.api.urls import health
-from kindgi_site.workspaces.services.members import WELCOME_TOKENS
+from kindgi_site.workspaces.views.signing_in import SignInView, WelcomeView
 
 _home = RedirectView.as_view(pattern_name="corrections:run_list")
-_login = auth_views.LoginView.as_view(redirect_authenticated_user=True)
-_welcome = auth_views.PasswordResetConfirmView.as_view(
-    template_name="registration/set_password.html", success_url=reverse_lazy("login"), token_generator=WELCOME_TOKENS
-)
 
 urlpatterns = [
     path("", _home, name="home"),
     path("", include("corrections.urls")),
     path("", include("testsets.urls")),
     path("", include("kindgi_site.workspaces.urls")),
-    path("welcome/<uidb64>/<token>/", _welcome, name="welcome"),
-    path("login/", _login, name="login"),
+    path("welcome/<uidb64>/<token>/", WelcomeView.as_view(), name="welcome"),
+    path("login/", SignInView.as_view(), name="login"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("health", health),

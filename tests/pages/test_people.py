@@ -91,6 +91,8 @@ def test_the_invited_set_their_password_once(boss_client: Client):
     form = nora.get(path)["Location"]
     assert "Set it, then sign in" in text_of(nora.get(form).content.decode())
 
+    other_words = {"new_password1": "between-two-mugs", "new_password2": "between-two-jugs"}
+    assert nora.post(form, other_words).status_code == 422
     words = {"new_password1": "between-two-mugs", "new_password2": "between-two-mugs"}
     assert nora.post(form, words)["Location"] == "/login/"
 

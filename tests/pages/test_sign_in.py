@@ -161,6 +161,16 @@ def test_the_page_of_a_failure_asks_the_database_nothing(rf: RequestFactory):
     assert "Something broke" in text_of(response.content.decode())
 
 
+def test_a_wrong_password_shows_the_form_again_with_the_name_in_it(client: Client, known: Person):
+    response = client.post("/login/", {"username": known.username, "password": "a guess"})
+
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert "This name and password do not belong together." in text_of(page)
+    assert f'value="{known.username}"' in page
+    assert "a guess" not in page
+
+
 @pytest.fixture
 def guessed(settings, known: Person) -> Person:
     """Somebody whose password was guessed at as often as one may, from the address of `client`."""
@@ -203,7 +213,7 @@ def test_signing_in_forgets_the_guesses_before_it(settings, client: Client, know
     said = {"username": known.username}
     for _round in range(2):
         for _guess in range(2):
-            assert Client().post("/login/", said | {"password": "a guess"}).status_code == 200
+            assert Client().post("/login/", said | {"password": "a guess"}).status_code == 422
         assert client.post("/login/", said | {"password": PASSWORD}).status_code == 302
         client.post("/logout/")
 

@@ -1,0 +1,29 @@
+"""Signing in, and the first password of who was invited: Django's own views, answering as this site's forms do."""
+
+from typing import Any
+
+from django.contrib.auth import views
+from django.forms import BaseForm
+from django.http import HttpResponse
+from django.urls import reverse_lazy
+
+from kindgi_site.workspaces.services.members import WELCOME_TOKENS
+
+
+class _Form:
+    """A form that is shown again answers 422."""
+
+    def form_invalid(self, form: BaseForm) -> HttpResponse:
+        context: dict[str, Any] = self.get_context_data(form=form)  # type: ignore[attr-defined]
+        answer: HttpResponse = self.render_to_response(context, status=422)  # type: ignore[attr-defined]
+        return answer
+
+
+class SignInView(_Form, views.LoginView):
+    redirect_authenticated_user = True
+
+
+class WelcomeView(_Form, views.PasswordResetConfirmView):
+    template_name = "registration/set_password.html"
+    success_url = reverse_lazy("login")
+    token_generator = WELCOME_TOKENS
