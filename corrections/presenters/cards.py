@@ -50,23 +50,19 @@ class CardPlace:
     gap: Gap
 
 
-def gap_before(marks: DecisionMarks) -> Gap:
-    return _gap(marks, 0)
+def gap_at(marks: DecisionMarks, at: int) -> Gap:
+    return Gap(at, [mark for mark in marks.missing if mark.at == at])
 
 
 def places(calls: Sequence[Call], marks: DecisionMarks, raw_url: str) -> Iterator[CardPlace]:
     """`raw_url` has `calls` for its last part; a call's own is `call-<number>`."""
     for call, mark in zip(calls, marks.cards, strict=True):
-        number = mark.index + 1
-        own_url = raw_url.replace("/raw/calls/", f"/raw/call-{number}/")
-        yield CardPlace(_card(call, number, mark, own_url), _gap(marks, number))
+        yield CardPlace(card_of(call, mark, raw_url), gap_at(marks, mark.index + 1))
 
 
-def _gap(marks: DecisionMarks, at: int) -> Gap:
-    return Gap(at, [mark for mark in marks.missing if mark.at == at])
-
-
-def _card(call: Call, number: int, mark: CardMark, raw_url: str) -> Card:
+def card_of(call: Call, mark: CardMark, calls_url: str) -> Card:
+    number = mark.index + 1
+    raw_url = calls_url.replace("/raw/calls/", f"/raw/call-{number}/")
     by_name = call.arguments if isinstance(call.arguments, dict) else {}
     has_other = call.arguments is not MISSING and not isinstance(call.arguments, dict)
     words = "" if call.result is MISSING else _head(call.result)

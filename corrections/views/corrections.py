@@ -46,9 +46,13 @@ def correction_check(request: PageRequest, run_id: UUID) -> HttpResponse:
     opened = OpenRun.of(request.caller, run_id, _query(request))
     form = opened.form(after_step(request.POST, opened.correctable))
     problems = _problems(form)
-    if request.htmx and request.htmx.target == VERDICT:
+    target = (request.htmx.target or "") if wants_fragment(request) else ""
+    if target == VERDICT:
         context = opened.verdict_context(form, problems) | {"oob": True}
         return render_page(request, PAGE, fragment="corrections/_run_verdict.html", context=context)
+    place = opened.place_context(form, problems, target)
+    if place is not None:
+        return render_page(request, PAGE, fragment="corrections/_marked_place.html", context=place)
     return _panel(request, opened, form, problems=problems)
 
 

@@ -14,7 +14,7 @@ from corrections.forms.earlier import items_not_shown, posted_before
 from corrections.models import Correction, CorrectorGroup
 from corrections.permissions import may_speak_for
 from corrections.presenters.answers import answer_shown, answer_words, ranked_lists
-from corrections.presenters.cards import LARGE_RESULT, gap_before, places
+from corrections.presenters.cards import LARGE_RESULT, card_of, gap_at, places
 from corrections.presenters.corrections import calls_of
 from corrections.presenters.history import history
 from corrections.presenters.runs import closed_reason, run_head
@@ -36,6 +36,8 @@ from corrections.rules.calls import Call, calls_made
 from corrections.rules.outputs import answer_of, items_of
 from kindgi_site.callers import Action, Caller
 from kindgi_site.stored_json import JsonText
+
+MAX_DIGITS = 6
 
 
 @dataclass
@@ -120,7 +122,7 @@ class OpenRun:
         return self.verdict_context(form, problems, is_refused=is_refused) | {
             "closed": self.closed,
             "is_gone": self.is_gone,
-            "first_gap": gap_before(form.marks),
+            "first_gap": gap_at(form.marks, 0),
             "places": list(places(self.calls or [], form.marks, self.url("run_raw", "calls"))),
             "calls_known": self.calls is not None,
             "answer": answer_shown(answer, self.correctable.items, raw_output),
@@ -146,6 +148,24 @@ class OpenRun:
             "create_url": self.url("correction_create"),
             "check_url": self.url("correction_check"),
         }
+
+    def place_context(self, form: CorrectionForm, problems: Sequence[str], name: str) -> dict[str, Any] | None:
+        """What `_marked_place.html` needs of `card-<number>` or `gap-<at>`; None when there is no place of that name.
+
+        Of a run of 400 calls the others are not made again.
+        """
+        kind, _dash, number = name.partition("-")
+        at = int(number) if number.isdecimal() and len(number) <= MAX_DIGITS else -1
+        shown: dict[str, Any]
+        if kind == "card" and 1 <= at <= len(self.calls or []):
+            assert self.calls
+            shown = {"card": card_of(self.calls[at - 1], form.marks.cards[at - 1], self.url("run_raw", "calls"))}
+        elif kind == "gap" and 0 <= at <= len(self.calls or []):
+            shown = {"gap": gap_at(form.marks, at)}
+        else:
+            return None
+        common = {"closed": self.closed, "newest": form.said.get("newest", "")}
+        return self.verdict_context(form, problems) | common | shown
 
     def head_context(self) -> dict[str, Any]:
         """What the page shows around its panel."""

@@ -21,13 +21,12 @@ from corrections.queries.run_pages import (
 from corrections.queries.runs import run_not_found, runs_readable_by
 from corrections.rules.calls import Call
 from corrections.rules.pointers import MISSING
-from corrections.views.panel import OpenRun
+from corrections.views.panel import MAX_DIGITS, OpenRun
 from kindgi_site.keyset import neighbours, page_at
 from kindgi_site.pages import render_page
 from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.requests import PageRequest
 
-MAX_DIGITS = 6
 PARTS = ("input", "output", "context", "calls", "segments")
 
 

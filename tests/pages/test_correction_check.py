@@ -1,5 +1,6 @@
 """The form as it follows along: what it amounts to, and the buttons that add to it. Nothing is stored."""
 
+import re
 from typing import Any
 
 import pytest
@@ -84,6 +85,34 @@ def test_a_call_is_missing_between_two_cards(reviewer_client: Client, marked_run
         < html.index('id="card-2"')
     )
     assert ">\ntyped</textarea>" in html
+
+
+@pytest.mark.parametrize(
+    ("target", "said", "holds"),
+    [
+        ("card-1", {"call-0": "like"}, 'id="call-0-editor"'),
+        ("card-2", {"call-1": "like", "step": "add-argument:call-1"}, 'name="call-1-name-'),
+        ("gap-0", {"step": "add-missing:0"}, 'id="missing-0"'),
+        ("gap-2", {"step": "add-missing:2", "missing": "4", "missing-4-at": "0"}, 'id="missing-5"'),
+    ],
+)
+def test_a_mark_swaps_its_own_place_and_the_verdict_beside_it(
+    reviewer_client: Client, marked_run: Run, target: str, said: dict[str, Any], holds: str
+):
+    html = check(reviewer_client, marked_run, said, target=target).content.decode()
+
+    assert root_of(html) == target
+    assert holds in html
+    assert [name for name in re.findall(r'id="((?:card|gap)-[0-9]+)"', html) if name != target] == []
+    for beside in ("verdict", "verdict-brief", "saved-note"):
+        assert re.search(rf'id="{beside}"[^>]*hx-swap-oob="true"', html), beside
+
+
+@pytest.mark.parametrize("target", ["card-0", "card-3", "gap-3", "gap--1", "gap-x", "card-9999999", "run-panel"])
+def test_a_place_that_is_none_is_the_whole_panel(reviewer_client: Client, marked_run: Run, target: str):
+    response = check(reviewer_client, marked_run, {"call-0": "like"}, target=target)
+
+    assert root_of(response.content.decode()) == "run-panel"
 
 
 def test_a_missing_call_is_taken_back(reviewer_client: Client, marked_run: Run):
