@@ -35,10 +35,16 @@ class FormConverter(StringConverter):
     regex = "csv|jsonl"
 
 
-register_converter(FormConverter, "download")
+class AgentConverter(StringConverter):
+    """An agent's id may hold anything: slashes and ends of lines too."""
 
-# An agent's id may hold anything, slashes too.
-AGENT = "agents/<uuid:project_id>/<path:agent_id>/"
+    regex = r"[\s\S]+"
+
+
+register_converter(FormConverter, "download")
+register_converter(AgentConverter, "agent")
+
+AGENT = "agents/<uuid:project_id>/<agent:agent_id>/"
 VERSION = "test-sets/<str:set_name>/<str:version>/"
 
 urlpatterns = [

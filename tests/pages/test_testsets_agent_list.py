@@ -148,6 +148,15 @@ def test_an_empty_list_says_why(reviewer_client: Client, project: Project, query
     assert words in text_of(reviewer_client.get(f"/agents/{query}").content.decode())
 
 
+def test_an_agent_of_more_lines_than_one_has_its_page_too(reviewer_client: Client, project: Project):
+    run_each(project, ["sup\nport"])
+
+    assert agents_at(reviewer_client) == [("sup\nport", "Default")]
+    page = f"/agents/{project.id}/sup%0Aport/"
+    assert f'href="{page}"' in reviewer_client.get("/agents/").content.decode()
+    assert reviewer_client.get(page).context["agent_id"] == "sup\nport"
+
+
 def test_hostile_words_stay_words(reviewer_client: Client, project: Project):
     run_each(project, [HOSTILE])
     owned_by(project, HOSTILE, HOSTILE)
