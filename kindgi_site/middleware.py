@@ -142,7 +142,15 @@ def _to_login(request: HttpRequest) -> HttpResponseBase:
         )
     if is_read and not is_htmx:
         return redirect_to_login(request.get_full_path())
-    seen = urlsplit(request.headers.get("HX-Current-URL" if is_htmx else "Referer", ""))
-    back = seen.path + (f"?{seen.query}" if seen.query else "")
+    back = _path_of(request.headers.get("HX-Current-URL" if is_htmx else "Referer", ""))
     address = f"{reverse('login')}?{urlencode({'next': back or '/'})}"
     return HttpResponseClientRedirect(address) if is_htmx else HttpResponseRedirect(address)
+
+
+def _path_of(address: str) -> str:
+    """What stands behind the host, with the query; '' for what is no address."""
+    try:
+        seen = urlsplit(address)
+    except ValueError:
+        return ""
+    return seen.path + (f"?{seen.query}" if seen.query else "")

@@ -141,6 +141,17 @@ def test_only_what_was_sent_is_told_as_lost(client: Client, run: Run):
     assert "was not saved" not in client.get(went["Location"]).content.decode()
 
 
+@pytest.mark.parametrize("seen", ["http://[", "http://[a]b/runs/", "//"])
+def test_a_page_that_is_no_address_is_not_led_back_to(client: Client, run: Run, seen: str):
+    wanted = f"/runs/{run.run_id}/"
+
+    read = client.get(wanted, headers=HTMX | {"HX-Current-URL": seen})
+    sent = client.post(f"{wanted}corrections/", {"answer": "right"}, headers={"Referer": seen})
+
+    assert (read.status_code, read["HX-Redirect"]) == (200, "/login/?next=%2F")
+    assert (sent.status_code, sent["Location"]) == (302, "/login/?next=%2F")
+
+
 def test_a_link_that_opens_nothing_any_more_leads_to_signing_in(client: Client, db: None):
     page = client.get("/welcome/MQ/used/").content.decode()
 
