@@ -13,13 +13,14 @@ from kindgi_site.keyset import Order, page_at
 from kindgi_site.pages import address_query
 
 PAGE_SIZE = 50
+MOST_SEARCHED = 200  # characters; each word is a condition, and a database takes so many
 
 
 class NameFilter(django_filters.FilterSet):
     """A list that is searched by name: every word of it stands in one of `columns`."""
 
     columns: ClassVar[Sequence[str]] = ("name",)
-    name = django_filters.CharFilter(label=_("Name"), method="called")
+    name = django_filters.CharFilter(label=_("Name"), method="called", max_length=MOST_SEARCHED)
 
     def __init__(self, data: QueryDict, queryset: QuerySet[Any]) -> None:
         super().__init__(data, queryset)
@@ -63,5 +64,5 @@ class MemberFilter(NameFilter):
 class KeyFilter(NameFilter):
     """By its label, or by whom it acts for."""
 
-    name = django_filters.CharFilter(label=_("Key, or whom it acts for"), method="called")
+    name = django_filters.CharFilter(label=_("Key, or whom it acts for"), method="called", max_length=MOST_SEARCHED)
     columns = ("label", "service__name", "person__username", "person__first_name", "person__last_name")

@@ -157,6 +157,16 @@ def test_what_nobody_is_called_says_so_and_leads_back(boss_client: Client, proje
 
 
 @EACH
+def test_more_words_than_a_database_takes_are_not_searched(boss_client: Client, project: Project, address: str):
+    ADD[address](project, "Ana")
+
+    response = boss_client.get(f"{address}?name={'a+' * 1100}")
+
+    assert response.status_code == 200
+    assert "at most 200 characters" in text_of(response.content.decode())
+
+
+@EACH
 def test_nothing_of_another_workspace_is_listed(boss_client: Client, address: str):
     ADD[address](ProjectFactory(), "Zoe")
 
