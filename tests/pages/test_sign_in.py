@@ -235,3 +235,10 @@ def test_what_was_typed_is_kept_nowhere(caplog: pytest.LogCaptureFixture, guesse
     assert "guess" not in " ".join(str(value) for value in vars(attempt).values())
     assert "guess " not in caplog.text
     assert guessed.username not in caplog.text
+
+
+@pytest.mark.parametrize("door", ["/login/", "/admin/login/"])
+def test_of_a_name_that_nobody_can_have_no_more_is_kept_than_of_any(client: Client, db: None, door: str):
+    client.post(door, {"username": "a" * 5000, "password": "no"})
+
+    assert AccessAttempt.objects.get().username == "a" * 150

@@ -4,9 +4,10 @@ from typing import Any
 
 from django.contrib.auth import views
 from django.forms import BaseForm
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse_lazy
 
+from kindgi_site.workspaces.models import Person
 from kindgi_site.workspaces.services.members import WELCOME_TOKENS
 
 
@@ -27,3 +28,9 @@ class WelcomeView(_Form, views.PasswordResetConfirmView):
     template_name = "registration/set_password.html"
     success_url = reverse_lazy("login")
     token_generator = WELCOME_TOKENS
+
+
+def guessed_name(_request: HttpRequest, credentials: dict[str, Any] | None) -> str:
+    """What guesses are counted by: of a name longer than anybody's, which the form takes too, as much as is kept."""
+    longest = Person._meta.get_field("username").max_length  # noqa: SLF001 - documented
+    return str((credentials or {}).get("username") or "")[:longest]
