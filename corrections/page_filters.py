@@ -34,6 +34,15 @@ CORRECTED = [
 ]
 
 
+class ProjectFilter(django_filters.ModelChoiceFilter):
+    """Offers the projects that the filter set's `caller` may read."""
+
+    parent: Any  # the filter set it stands in, as django-filter sets it
+
+    def get_queryset(self, request: object) -> QuerySet[Project]:
+        return projects_readable_by(self.parent.caller).order_by("name")
+
+
 class RunPageFilter(django_filters.FilterSet):
     """Built with the caller, whose projects it offers and whose corrections are `mine`."""
 
@@ -45,9 +54,7 @@ class RunPageFilter(django_filters.FilterSet):
     )
     status = django_filters.ChoiceFilter(label=_("Status"), choices=STATUSES, empty_label=_("any status"))
     tool = django_filters.CharFilter(label=_("Tool called"), method="calling")
-    project = django_filters.ModelChoiceFilter(
-        label=_("Project"), queryset=Project.objects.none(), empty_label=_("any project")
-    )
+    project = ProjectFilter(label=_("Project"), empty_label=_("any project"))
     since = django_filters.DateFilter(label=_("From"), field_name="created_at", lookup_expr="date__gte")
     until = django_filters.DateFilter(label=_("To"), field_name="created_at", lookup_expr="date__lte")
 
@@ -59,7 +66,6 @@ class RunPageFilter(django_filters.FilterSet):
         super().__init__(data, queryset)
         self.asked = data
         self.caller = caller
-        self.filters["project"].extra["queryset"] = projects_readable_by(caller).order_by("name")
         for name in ("since", "until"):
             self.filters[name].extra["widget"] = forms.DateInput(attrs={"type": "date"})
         for name in ("subject", "version", "tool"):
@@ -119,7 +125,7 @@ _UNDONE = (Status.OPEN, Status.BEING_FIXED)
 
 
 class CorrectionPageFilter(django_filters.FilterSet):
-    """The desks of an agent's owner: whose turn it is, and what narrows it."""
+    """The desks of an agent's owner: whose turn it is, and what narrows it. Offers the projects the caller may read."""
 
     desk = django_filters.ChoiceFilter(choices=DESKS, method="at_desk", label=_("Desk"))
     subject = django_filters.CharFilter(label=_("Agent or flow"), field_name="subject_id")
@@ -128,17 +134,19 @@ class CorrectionPageFilter(django_filters.FilterSet):
     expert = django_filters.ChoiceFilter(
         label=_("Said by"), choices=[("true", _("experts"))], empty_label=_("anybody"), method="by_experts"
     )
+    project = ProjectFilter(label=_("Project"), empty_label=_("any project"))
 
     class Meta:
         model = Correction
         fields: list[str] = []
 
-    def __init__(self, data: QueryDict, queryset: QuerySet[Correction]) -> None:
+    def __init__(self, data: QueryDict, queryset: QuerySet[Correction], *, caller: Caller) -> None:
         given = data.copy()
         if given.get("desk") not in dict(DESKS):
             given["desk"] = DESKS[0][0]
         super().__init__(given, queryset.filter(unregistered_at__isnull=True))
         self.asked = given
+        self.caller = caller
         self.filters["desk"].extra["widget"] = forms.HiddenInput()
         for name in ("subject", "version"):
             attrs = {"list": f"known-{name}", "placeholder": _("any"), "autocomplete": "off", "spellcheck": "false"}

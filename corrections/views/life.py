@@ -156,7 +156,7 @@ def _take(caller: Caller, correction_id: str, form: StepForm) -> None:
 
 def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]) -> dict[str, Any]:
     caller = request.caller
-    narrowed = CorrectionPageFilter(request.GET, corrections_for_list(caller))
+    narrowed = CorrectionPageFilter(request.GET, corrections_for_list(caller), caller=caller)
     page = page_at(request.GET, narrowed.qs, PAGE_SIZE)
     names = names_of(correction.made_by_id for correction in page.rows)
     # What was refused stays ticked, and so does everything when nothing could be done.
@@ -202,7 +202,8 @@ def _desks(request: PageRequest, narrowed: CorrectionPageFilter) -> list[tuple[s
 
 def _desk_query(request: PageRequest) -> str:
     """The desk and the filters one came from, to go back to."""
-    return CorrectionPageFilter(request.GET, Correction.objects.none()).query if request.GET else ""
+    narrowed = CorrectionPageFilter(request.GET, Correction.objects.none(), caller=request.caller)
+    return narrowed.query if request.GET else ""
 
 
 def _detail_context(request: PageRequest, correction: Correction, form: StepForm, refusal: str = "") -> dict[str, Any]:

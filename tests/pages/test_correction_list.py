@@ -13,7 +13,7 @@ from corrections.vocabulary import SortedTo, Status
 from kindgi_site.callers import Role
 from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Person, Project
-from tests.factories import ProjectFactory, RunCopyFactory, person_with
+from tests.factories import ProjectFactory, ProjectRoleFactory, RunCopyFactory, person_with
 from tests.life import correction_in
 from tests.pages.conftest import HTMX, VARY, root_of, text_of
 
@@ -134,6 +134,24 @@ def test_filters_narrow_a_desk(reviewer_client: Client, project: Project, query:
     response = reviewer_client.get(f"/corrections/?desk=all&{query}")
 
     assert {row.correction.subject_id for row in response.context["rows"]} == expected
+
+
+def test_a_desk_is_narrowed_to_a_project_that_one_may_read(client: Client, project: Project):
+    beside, foreign = ProjectFactory(workspace=project.workspace), ProjectFactory(workspace=project.workspace)
+    person = person_with(project)
+    ProjectRoleFactory(project=beside, person=person, role=Role.VIEWER)
+    for where, name in ((project, "here"), (beside, "beside"), (foreign, "foreign")):
+        correction_in(where, Status.WITH_OWNER, subject_id=name)
+    client.force_login(person)
+
+    def subjects(query: str) -> set[str]:
+        return {row.correction.subject_id for row in client.get(f"/corrections/?{query}").context["rows"]}
+
+    assert subjects("") == {"here", "beside"}
+    assert subjects(f"project={beside.id}") == {"beside"}
+    assert subjects(f"project={foreign.id}") == {"here", "beside"}
+    offered = client.get("/corrections/").context["filter"].form.fields["project"].queryset
+    assert set(offered) == {project, beside}
 
 
 def test_tabs_keep_the_filters(reviewer_client: Client, project: Project):

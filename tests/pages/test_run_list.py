@@ -8,12 +8,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from corrections.models import Run
+from kindgi_site.callers import Role
 from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Person, Project
 from tests.factories import (
     CorrectionFactory,
     FlowRunFactory,
     ProjectFactory,
+    ProjectRoleFactory,
     RunCopyFactory,
     RunFactory,
     RunToolFactory,
@@ -150,16 +152,23 @@ def test_filters(reviewer_client: Client, reviewer: Person, project: Project, qu
     assert [row.words for row in rows] == found
 
 
-def test_filter_by_project_offers_only_projects_one_may_read(reviewer_client: Client, project: Project):
+def test_filter_by_project_offers_only_projects_one_may_read(
+    reviewer_client: Client, reviewer: Person, project: Project
+):
+    beside = ProjectFactory(workspace=project.workspace, name="Beside")
+    ProjectRoleFactory(project=beside, person=reviewer, role=Role.VIEWER)
     other = ProjectFactory(workspace=project.workspace, name="Secret project")
-    RunFactory(project=project)
+    runs = {where: RunFactory(project=where) for where in (project, beside, other)}
 
-    page = reviewer_client.get(f"/runs/?project={project.id}")
+    page = reviewer_client.get(f"/runs/?project={beside.id}")
     foreign = reviewer_client.get(f"/runs/?project={other.id}")
 
-    assert len(page.context["rows"]) == 1
+    assert [row.run_id for row in page.context["rows"]] == [str(runs[beside].run_id)]
+    assert not page.context["filter"].errors
+    assert f'<option value="{beside.id}" selected>Beside</option>' in page.content.decode()
     assert "Secret project" not in page.content.decode()
     assert foreign.context["filter"].errors
+    assert str(runs[other].run_id) not in foreign.content.decode()
 
 
 def test_rows_and_pager_keep_the_filter(reviewer_client: Client, project: Project):
@@ -243,4 +252,4 @@ def test_number_of_statements_does_not_grow(reviewer_client: Client, project: Pr
             reviewer_client.get(f"/runs/{query}")
         counts.append(len(statements))
 
-    assert counts == [10, 10]
+    assert counts == [11, 11]

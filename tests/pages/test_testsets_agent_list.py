@@ -59,7 +59,7 @@ def test_a_row_says_what_is_live_who_owns_it_and_what_stands_said(
     html = response.content.decode()
     assert f'href="/agents/{project.id}/support/"' in html
     for query in ("desk=with-owner", "desk=all&amp;status=open", "desk=fixed"):
-        assert f'href="/corrections/?{query}&amp;subject=support"' in html
+        assert f'href="/corrections/?{query}&amp;subject=support&amp;project={project.id}"' in html
 
 
 def test_a_row_of_an_agent_of_which_nothing_is_known(reviewer_client: Client, project: Project):

@@ -85,7 +85,11 @@ def test_the_judge_is_not_asked_what_is_decided(loop, case, judge, entry):
     assert said.asked == []
 
 
-@pytest.mark.parametrize("says", [None, ValueError("no")], ids=["nothing", "fails"])
+@pytest.mark.parametrize(
+    "says",
+    [None, ValueError("no"), "right", True, AnswerVerdict("fine"), AnswerVerdict(Verdict.RIGHT, object())],
+    ids=["nothing", "fails", "a word", "a truth", "no verdict", "no reason"],
+)
 def test_a_judge_that_knows_nothing_or_fails_leaves_the_answer_ungraded(loop, case, judge, says):
     judge(says)
 

@@ -70,9 +70,9 @@ def _wait_for(asked: Iterable[Future[Any]], seconds: float, still_at_it: Callabl
         logger.warning("%s answers were not judged within %s seconds", len(waiting), seconds)
 
 
-def _answered(asked: Mapping[Place, Future[AnswerVerdict | None]]) -> dict[Place, JsonText]:
-    verdicts = {place: future.result() for place, future in asked.items() if future.done()}
-    return {place: JsonText.of(_wire(verdict)) for place, verdict in verdicts.items() if verdict is not None}
+def _answered(asked: Mapping[Place, Future[JsonText | None]]) -> dict[Place, JsonText]:
+    answers = {place: future.result() for place, future in asked.items() if future.done()}
+    return {place: verdict for place, verdict in answers.items() if verdict is not None}
 
 
 def configured_judge() -> Judge | None:
@@ -90,11 +90,12 @@ def _question(run_case: TestRunCase, output: TestRunOutput) -> Question | None:
     return question_for(case_of(run_case), submission_of(output))
 
 
-def _asked(judge: Judge, question: Question, run_case: TestRunCase) -> AnswerVerdict | None:
+def _asked(judge: Judge, question: Question, run_case: TestRunCase) -> JsonText | None:
     wire = run_case.frozen.wire
     assert wire is not None
     try:
-        return judge(question, wire.value["input"])
+        verdict = judge(question, wire.value["input"])
+        return None if verdict is None else JsonText.of(_wire(verdict))
     except Exception:  # whatever a judge does, the output is kept and its answer stays ungraded
         logger.exception("The judge failed on case %s", run_case.case_id)
         return None
