@@ -10,6 +10,7 @@ from django.db.models.functions import Cast, Substr
 from corrections.models import Correction, Run, RunContent, RunCopy, RunTool
 from corrections.queries.corrections import as_uuid, corrections_readable_by
 from corrections.queries.runs import run_not_found, runs_readable_by
+from corrections.vocabulary import SubjectKind
 from kindgi_site.callers import Action, Caller
 from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.models import Person, Project, ServiceAccount
@@ -38,10 +39,18 @@ def live_corrections_of(caller: Caller, runs: Iterable[Run]) -> dict[UUID, list[
     return found
 
 
-def subjects_seen(caller: Caller) -> list[tuple[str, str]]:
-    """(agent or flow, version) pairs among the newest runs."""
-    recent = runs_readable_by(caller).values_list("subject_id", "subject_version")[:RECENT]
-    return sorted(set(recent))
+def subjects_seen(caller: Caller, project_id: UUID | None = None) -> list[tuple[str, str]]:
+    """(agent or flow, version) pairs among the newest runs, of one project or of any."""
+    runs = runs_readable_by(caller)
+    if project_id is not None:
+        runs = runs.filter(project=project_id)
+    return sorted(set(runs.values_list("subject_id", "subject_version")[:RECENT]))
+
+
+def versions_seen(caller: Caller, project_id: UUID, agent_id: str) -> list[str]:
+    """Versions of an agent among its newest runs in a project."""
+    runs = runs_readable_by(caller).filter(project=project_id, subject_kind=SubjectKind.AGENT, subject_id=agent_id)
+    return sorted(set(runs.values_list("subject_version", flat=True)[:RECENT]))
 
 
 def tools_seen(caller: Caller, subject_id: str | None = None) -> list[str]:

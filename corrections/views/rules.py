@@ -40,6 +40,7 @@ FORM_PAGE, FORM_PART = "corrections/rule_form.html", "corrections/_rule_form.htm
 PREVIEW_PART, PREVIEW = "corrections/_rule_preview.html", "rule-preview"
 LOOKS_BACK = 100  # runs that a preview looks at
 MOST_VERSIONS = 50
+PREVIEWED = ("percent", "agents", "flows", "versions")  # what a preview is made from
 
 
 @require_safe
@@ -149,7 +150,7 @@ def _form_page(
     }
     if request.htmx and request.htmx.target == PREVIEW:
         return render_page(request, FORM_PAGE, fragment=PREVIEW_PART, context=context)
-    context["subjects"] = sorted({subject for subject, _version in subjects_seen(request.caller)})
+    context["subjects"] = sorted({subject for subject, _version in subjects_seen(request.caller, project.id)})
     code = HTTPStatus.UNPROCESSABLE_ENTITY if _is_saved(request) else HTTPStatus.OK
     return render_page(request, FORM_PAGE, fragment=FORM_PART, context=context, status=code)
 
@@ -158,7 +159,7 @@ def _preview(project: Project, form: RuleForm, rule: CorrectingRuleVersion | Non
     """What the rule as typed would have taken; before anything is typed, as it is."""
     if not form.is_bound:
         when, sample = (read_when(rule.when), rule.sample) if rule else (RuleWhen(), 1.0)
-    elif {"percent", "flows"} & set(form.errors):
+    elif not form.errors.keys().isdisjoint(PREVIEWED):
         return None
     else:
         when, sample = form.when(), form.sample
@@ -171,7 +172,7 @@ def _preview(project: Project, form: RuleForm, rule: CorrectingRuleVersion | Non
 def _preview_problem(form: RuleForm) -> str:
     if not form.is_bound:
         return ""
-    for name in ("percent", "flows"):
+    for name in PREVIEWED:
         if name in form.errors:
             return str(form.errors[name][0])
     try:

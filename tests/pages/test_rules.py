@@ -13,7 +13,14 @@ from corrections.services.correcting_rules import change_rule, create_rule
 from corrections.vocabulary import RunStatus
 from kindgi_site.callers import Caller, Role
 from kindgi_site.workspaces.models import Project
-from tests.factories import CorrectorGroupFactory, ProjectFactory, RunFactory, caller_of, person_with
+from tests.factories import (
+    CorrectorGroupFactory,
+    ProjectFactory,
+    ProjectRoleFactory,
+    RunFactory,
+    caller_of,
+    person_with,
+)
 from tests.pages.conftest import HTMX, root_of, text_of
 
 PREVIEW = HTMX | {"HX-Target": "rule-preview"}
@@ -127,6 +134,9 @@ REFUSED = [
     ({"group": "stranger"}, "Select a valid choice"),
     ({"agents": "x" * 201}, "Each of agentIds has 1 to 200 characters"),
     ({"agents": "\n".join(map(str, range(51)))}, "agentIds has more than 50 entries."),
+    ({"agents": "a\0"}, "Null characters are not allowed."),
+    ({"agents": "", "flows": "a\0"}, "Null characters are not allowed."),
+    ({"versions": "a\0"}, "Null characters are not allowed."),
 ]
 
 
@@ -154,6 +164,8 @@ def test_what_makes_no_sense_is_refused(
         ({"percent": ""}, "Not whole yet Say how many percent of them it takes."),
         ({"percent": "900"}, "Not whole yet It takes 100 percent of them at most."),
         ({"flows": "ranking"}, "Not whole yet Name agents or flows, not both."),
+        ({"agents": "a\0"}, "Not whole yet Null characters are not allowed."),
+        ({"versions": "a\0"}, "Not whole yet Null characters are not allowed."),
     ],
 )
 @pytest.mark.parametrize("htmx", [False, True], ids=["page", "htmx"])
@@ -172,6 +184,21 @@ def test_the_preview_follows_what_is_typed(
     assert words in text_of(response.content.decode())
     assert (root_of(response.content.decode()) == "rule-preview") is htmx
     assert not CorrectingRule.objects.exists()
+
+
+def test_the_form_names_what_ran_in_its_own_project(reviewer_client: Client, project: Project):
+    elsewhere = ProjectFactory(workspace=project.workspace)
+    person = person_with(project)
+    ProjectRoleFactory(project=elsewhere, person=person)
+    reviewer_client.force_login(person)
+    RunFactory(project=project, subject_id="billing")
+    RunFactory(project=elsewhere, subject_id="shipping")
+
+    seen = [
+        reviewer_client.get(f"/projects/{place.id}/rules/new/").context["subjects"] for place in (project, elsewhere)
+    ]
+
+    assert seen == [["billing"], ["shipping"]]
 
 
 def test_the_preview_of_a_rule_that_is_there_is_exact(reviewer_client: Client, project: Project, rule: CorrectingRule):
