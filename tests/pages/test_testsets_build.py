@@ -135,6 +135,7 @@ def test_without_javascript_preview_is_the_whole_page(admin_client: Client, proj
         ({"segments": "Desk = west"}, "is not a segment key"),
         ({"kind": "flow", "subject_version": "1.2.0"}, "A version narrows an agent’s runs only."),
         ({"project": UUID(int=0)}, "Select a valid choice."),
+        ({"until": "9999-12-31"}, "Ensure this value is less than or equal to 9999-12-30."),
         ({"set_name": "taken"}, "This version exists already."),
     ],
 )

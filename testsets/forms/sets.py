@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
+from django.core.validators import MaxValueValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -34,7 +35,10 @@ class SelectionForm(forms.Form):
         required=False, label=gettext_lazy("First corrected from"), widget=forms.DateInput(attrs={"type": "date"})
     )
     until = forms.DateField(
-        required=False, label=gettext_lazy("to, included"), widget=forms.DateInput(attrs={"type": "date"})
+        required=False,
+        label=gettext_lazy("to, included"),
+        validators=[MaxValueValidator(date.max - timedelta(days=1))],
+        widget=forms.DateInput(attrs={"type": "date"}),
     )
     min_corrections = forms.IntegerField(
         min_value=1, max_value=1000, initial=1, label=gettext_lazy("Corrections a run needs at least")
