@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from corrections.models import AgentOwner, Correction
 from kindgi_site.callers import Role
 from kindgi_site.workspaces.models import Person, Project
-from tests.factories import ProjectFactory, RunFactory, crowd, person_with
+from tests.factories import FlowRunFactory, ProjectFactory, RunFactory, crowd, person_with
 from tests.loop import RIGHT_CALL, WRONG_CALL, Loop
 from tests.pages.conftest import HTMX, root_of, text_of
 from testsets.models import HandCase, LiveChange, TestSetVersion
@@ -262,6 +262,7 @@ def test_a_case_written_by_hand(admin_client: Client, agent: str):
         ({"arguments": "[1]"}, "Arguments are a JSON object"),
         ({"agent_version": "new"}, "Name a version such as 1.4.0."),
         ({"agent_version": ""}, "agentVersion is needed"),
+        ({"tool": "", "should_say": "Soon.", "arguments": '{"order": 7}'}, "Say which tool these arguments are for."),
     ],
 )
 def test_a_draft_that_is_refused_keeps_what_was_typed(
@@ -275,6 +276,20 @@ def test_a_draft_that_is_refused_keeps_what_was_typed(
     assert words in text_of(refused.content.decode())
     assert re.search(r'<details[^>]*id="draft"\s+open>', refused.content.decode())
     assert HandCase.objects.count() == 0
+
+
+def test_a_case_is_offered_the_versions_its_agent_ran_in(admin_client: Client, project: Project, agent: str):
+    RunFactory(project=project, subject_version="1.3.0")
+    RunFactory(project=project, subject_version="1.2.0")
+    RunFactory(project=project, subject_id="other", subject_version="7.0.0")
+    FlowRunFactory(project=project, subject_id="support", subject_version="8.0.0")
+    RunFactory(project=ProjectFactory(workspace=project.workspace), subject_version="9.0.0")
+
+    html = admin_client.get(agent).content.decode()
+
+    listed = re.search(r'<datalist id="known-version">(.*?)</datalist>', html, re.DOTALL)
+    assert listed
+    assert re.findall(r'<option value="([^"]*)">', listed[1]) == ["1.2.0", "1.3.0"]
 
 
 def test_a_case_added_by_hand_can_be_taken_out_again(admin_client: Client, loop: Loop, agent: str):

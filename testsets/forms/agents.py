@@ -138,6 +138,8 @@ class DraftCaseForm(forms.Form):
         said = self.cleaned_data
         if not said.get("should_say") and not said.get("tool"):
             self.add_error("should_say", _("Say what it should answer, or which tool it should call."))
+        elif said.get("tool") == "" and self.data.get("arguments", "").strip():
+            self.add_error("tool", _("Say which tool these arguments are for."))
         return said
 
     def draft(self) -> HandCaseDraft:

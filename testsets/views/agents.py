@@ -16,7 +16,7 @@ from corrections.marks import Party
 from corrections.models import Correction
 from corrections.presenters.text import plain
 from corrections.queries.agents import owner_of
-from corrections.queries.run_pages import names_of, tools_seen
+from corrections.queries.run_pages import names_of, tools_seen, versions_seen
 from corrections.queries.said import group_weights
 from kindgi_site.callers import Action
 from kindgi_site.errors import ConflictError, DomainError, InvalidError
@@ -110,6 +110,7 @@ def agent_page(
         "promote_form": _kept(refused, PromoteForm),
         "draft_form": _kept(refused, DraftCaseForm),
         "tools": tools_seen(caller, agent_id),
+        "versions_seen": versions_seen(caller, project.id, agent_id),
         "may_write": caller.may(Action.WRITE, project.id),
         "may_admin": may_admin,
     }
