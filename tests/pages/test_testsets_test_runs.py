@@ -1,5 +1,7 @@
 """Test runs on pages: how each case stands, why, and two runs side by side."""
 
+from uuid import UUID
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -51,6 +53,31 @@ def test_list_is_empty_or_says_how_much_is_right(admin_client: Client, loop: Loo
     assert "75 %" in text(admin_client, "/test-runs/?set=support.corrections")
     assert "75 %" in text(admin_client, "/test-runs/?subject=support")
     assert "No test run of this yet." in text(admin_client, "/test-runs/?subject=nobody")
+
+
+def test_the_list_is_narrowed_to_a_set_an_agent_and_its_project(client: Client, loop: Loop, cases: list[str]):
+    project, elsewhere = loop.project, ProjectFactory(workspace=loop.project.workspace)
+    client.force_login(person_with(project, Role.ADMIN, is_admin=True))
+    loop.build()
+    run = TestRun.objects.get(id=loop.start("1.1.0"))
+    other_set = TestRun.objects.get(id=loop.start("1.2.0", testSetId="built"))
+    other_agent = TestRun.objects.get(id=loop.start("1.3.0", agentRef={"agentId": "billing", "version": "1.3.0"}))
+    other_place = TestRun.objects.get(id=loop.start("1.4.0"))
+    TestRun.objects.filter(id=other_place.id).update(project=elsewhere)
+
+    def listed(query: str, **headers: str) -> set[UUID]:
+        return {row.run.id for row in client.get(f"/test-runs/?{query}", headers=headers).context["rows"]}
+
+    everything = {run.id, other_set.id, other_agent.id, other_place.id}
+    assert listed("") == everything
+    assert listed("set=support.corrections") == everything - {other_set.id}
+    assert listed("set=support.corrections", **HTMX) == everything - {other_set.id}
+    assert listed("subject=support") == everything - {other_agent.id}
+    assert listed(f"project={project.id}&subject=support") == {run.id, other_set.id}
+    assert listed(f"project={elsewhere.id}", **HTMX) == {other_place.id}
+    assert listed("project=nowhere") == everything
+    page = client.get(f"/agents/{elsewhere.id}/support/").content.decode()
+    assert f'href="/test-runs/?project={elsewhere.id}&amp;subject=support"' in page
 
 
 def test_each_case_against_the_previous_version(admin_client: Client, loop: Loop, cases: list[str]):

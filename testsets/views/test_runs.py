@@ -4,6 +4,7 @@ from http import HTTPStatus
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -54,14 +55,7 @@ MOST_SETTLED = 100
 
 @require_safe
 def test_run_list(request: PageRequest) -> HttpResponse:
-    runs = runs_for_page(request.caller)
-    narrowed = {
-        "set": ("version__test_set__name", request.GET.get("set", "")),
-        "subject": ("subject_id", request.GET.get("subject", "")),
-    }
-    for column, said in narrowed.values():
-        if said:
-            runs = runs.filter(**{column: said.replace("\0", "\ufffd")})
+    runs = _narrowed(request, runs_for_page(request.caller))
     before = Place.read(request.GET.get("before", ""))
     if before is not None:
         runs = runs.filter(started_at__lte=before.key).exclude(started_at=before.key, id__gte=before.id)
@@ -80,6 +74,15 @@ def test_run_list(request: PageRequest) -> HttpResponse:
     return render_page(
         request, "testsets/test_run_list.html", fragment="testsets/_test_run_table.html", context=context
     )
+
+
+def _narrowed(request: PageRequest, runs: QuerySet[TestRun]) -> QuerySet[TestRun]:
+    """Those of the set, of the agent or flow and of the project in the address."""
+    for column, name in (("version__test_set__name", "set"), ("subject_id", "subject")):
+        if said := request.GET.get(name, ""):
+            runs = runs.filter(**{column: said.replace("\0", "\ufffd")})
+    project_id = as_uuid(request.GET.get("project", ""))
+    return runs if project_id is None else runs.filter(project=project_id)
 
 
 @require_safe
