@@ -120,12 +120,13 @@ def test_what_came_back_stands_with_the_change_that_was_live_then(admin_client: 
     assert (one["came_back"], two["fixed"]) == ([], [])
 
 
+@pytest.mark.parametrize("typed", ["", "1.2", "1.2.0"])
 def test_unpin_needs_no_version_and_latest_needs_no_admin(
-    admin_client: Client, editor_client: Client, loop: Loop, agent: str
+    admin_client: Client, editor_client: Client, loop: Loop, agent: str, typed: str
 ):
     loop.change("pin", "1.1.0")
 
-    assert admin_client.post(f"{agent}live/", {"action": "unpin", "version": ""}).status_code == 302
+    assert admin_client.post(f"{agent}live/", {"action": "unpin", "version": typed}).status_code == 302
     assert editor_client.post(f"{agent}live/", {"action": "latest", "version": "1.3.0"}).status_code == 302
     assert "Live 1.3.0 follows Latest" in text(admin_client, agent)
     assert "Take the pin away" not in text(admin_client, agent)

@@ -36,7 +36,9 @@ class LiveForm(forms.Form):
             self.fields["version"].required = False
 
     def clean_version(self) -> str:
-        return checked_version(self.cleaned_data["version"])
+        """Taking a pin away names no version: what else was typed there is not looked at."""
+        said = self.cleaned_data
+        return "" if said.get("action") == UNPIN else checked_version(said["version"])
 
     def draft(self, fixes: Iterable[str]) -> LiveChangeDraft:
         said = self.cleaned_data
