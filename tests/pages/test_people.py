@@ -135,6 +135,29 @@ def test_changing_what_somebody_may_do(boss_client: Client, project: Project, re
     assert sorted(told()) == ["members.update", "project-roles.set", "project-roles.set", "reviewers.register"]
 
 
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "htmx"])
+def test_a_name_on_the_roster_needs_a_place_on_it(boss_client: Client, project: Project, htmx: bool):
+    person = person_with(project)
+    data = {f"role-{project.id}": "admin", "reviewer_role": "", "display_name": "Dee"}
+
+    refused = boss_client.post(f"/people/{person.id}/", data, headers=HTMX if htmx else {})
+
+    assert refused.status_code == 422
+    assert refused.context["form"].errors == {"display_name": ["Choose what they are on the roster of reviewers too."]}
+    assert "Choose what they are on the roster" in text_of(refused.content.decode())
+    assert (roles_of(person), told()) == ({str(project.id): "editor"}, [])
+
+
+def test_a_name_on_the_roster_goes_with_the_place(boss_client: Client, project: Project):
+    person = person_with(project)
+    data = {f"role-{project.id}": "editor", "reviewer_role": "senior", "display_name": "Dee"}
+    boss_client.post(f"/people/{person.id}/", data)
+    assert Reviewer.objects.get(person=person).display_name == "Dee"
+
+    assert boss_client.post(f"/people/{person.id}/", data | {"reviewer_role": ""}).status_code == 302
+    assert caller_of(person).reviewer_role is None
+
+
 def test_saving_it_as_it_is_changes_nothing(boss_client: Client, project: Project, reviewer: Person):
     form = boss_client.get(f"/people/{reviewer.id}/").context["form"]
 

@@ -58,6 +58,14 @@ class MemberForm(RolesForm):
     reviewer_role = forms.ChoiceField(required=False, choices=REVIEWER_ROLES, label=_("On the roster of reviewers"))
     display_name = forms.CharField(required=False, max_length=200, label=_("Name on the roster"))
 
+    def clean(self) -> dict[str, Any]:
+        """A name that was there stays in its field when somebody is taken off the roster; a new one needs a place."""
+        said = self.cleaned_data
+        is_new = said.get("display_name") and "display_name" in self.changed_data
+        if is_new and said.get("reviewer_role") == "":
+            self.add_error("display_name", _("Choose what they are on the roster of reviewers too."))
+        return said
+
 
 class InviteForm(MemberForm):
     username = forms.CharField(
