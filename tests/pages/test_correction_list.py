@@ -154,6 +154,15 @@ def test_a_desk_is_narrowed_to_a_project_that_one_may_read(client: Client, proje
     assert set(offered) == {project, beside}
 
 
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "htmx"])
+@pytest.mark.parametrize("query", ["status=lost", "expert=lost"])
+def test_what_no_filter_takes_is_told(reviewer_client: Client, project: Project, query: str, htmx: bool):
+    page = reviewer_client.get(f"/corrections/?desk=all&{query}", headers=HTMX if htmx else {})
+
+    words = "Select a valid choice. lost is not one of the available choices."
+    assert text_of(page.content.decode()).count(words) == 1
+
+
 def test_tabs_keep_the_filters(reviewer_client: Client, project: Project):
     response = reviewer_client.get("/corrections/?desk=improve&subject=billing&status=open&before=1")
 

@@ -157,13 +157,25 @@ def test_what_nobody_is_called_says_so_and_leads_back(boss_client: Client, proje
 
 
 @EACH
-def test_more_words_than_a_database_takes_are_not_searched(boss_client: Client, project: Project, address: str):
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "htmx"])
+def test_more_words_than_a_database_takes_are_not_searched(
+    boss_client: Client, project: Project, address: str, htmx: bool
+):
     ADD[address](project, "Ana")
 
-    response = boss_client.get(f"{address}?name={'a+' * 1100}")
+    response = boss_client.get(f"{address}?name={'a+' * 1100}", headers=HTMX if htmx else {})
 
     assert response.status_code == 200
-    assert "at most 200 characters" in text_of(response.content.decode())
+    assert text_of(response.content.decode()).count("at most 200 characters") == 1
+
+
+@EACH
+def test_a_page_that_comes_back_tells_what_is_wrong_once(boss_client: Client, project: Project, address: str):
+    restored = HTMX | {"HX-History-Restore-Request": "true"}
+
+    page = boss_client.get(f"{address}?name={'a' * 201}", headers=restored).content.decode()
+
+    assert text_of(page).count("at most 200 characters") == 1
 
 
 @EACH

@@ -171,6 +171,23 @@ def test_filter_by_project_offers_only_projects_one_may_read(
     assert str(runs[other].run_id) not in foreign.content.decode()
 
 
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "htmx"])
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("since=soon", "Enter a valid date."),
+        ("until=2026-13-01", "Enter a valid date."),
+        ("status=lost", "Select a valid choice. lost is not one of the available choices."),
+        ("corrected=maybe", "Select a valid choice. maybe is not one of the available choices."),
+        ("tool=%00", "Null characters are not allowed."),
+    ],
+)
+def test_what_no_filter_takes_is_told(reviewer_client: Client, run: Run, query: str, words: str, htmx: bool):
+    page = reviewer_client.get(f"/runs/?{query}", headers=HTMX if htmx else {})
+
+    assert text_of(page.content.decode()).count(words) == 1
+
+
 def test_rows_and_pager_keep_the_filter(reviewer_client: Client, project: Project):
     for _ in range(51):
         RunFactory(project=project)
