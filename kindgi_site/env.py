@@ -4,7 +4,7 @@ import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
@@ -71,7 +71,7 @@ def env_time_zone(name: str, default: str) -> str:
     return value
 
 
-def env_database(name: str, default: str) -> dict[str, object]:
+def env_database(name: str, default: str) -> dict[str, Any]:
     """Django's database settings for a URL, e.g. `postgresql://user@host/name` or `sqlite:///file`."""
     kind = "a sqlite:/// or postgresql:// address"
     if not env_str(name, default).startswith(DATABASES):

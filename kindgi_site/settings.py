@@ -101,9 +101,13 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
     }
 else:
     _database["CONN_HEALTH_CHECKS"] = True
+    # What its address asks for, such as sslmode, stays.
+    _asked = _database.get("OPTIONS", {})
     _database["OPTIONS"] = {
+        **_asked,
         "pool": {"min_size": 1, "max_size": POOL_SIZE, "timeout": 10},
-        "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={STATEMENT_TIMEOUT_MS} -c jit=off",
+        "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={STATEMENT_TIMEOUT_MS} -c jit=off "
+        + _asked.get("options", ""),
     }
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

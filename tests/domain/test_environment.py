@@ -76,6 +76,28 @@ def test_a_judge_that_cannot_be_asked_stops_the_start(variables: dict[str, str],
     assert "Traceback" not in started.stderr
 
 
+def setting(name: str, **variables: str) -> str:
+    """What a setting became, as Python writes it."""
+    shown = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", f"from kindgi_site import settings; print(repr(settings.{name}))"],
+        cwd=PROJECT,
+        env=os.environ | {"SECRET_KEY": "the-secret", "DATABASE_URL": "sqlite:///:memory:"} | variables,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    return shown.stdout
+
+
+def test_what_the_address_of_a_database_asks_for_is_kept():
+    address = "postgresql://kindgi@db/kindgi?sslmode=verify-full&options=-c%20search_path%3Dkindgi"
+
+    assert setting("DATABASES['default']['OPTIONS']['sslmode']", DATABASE_URL=address) == "'verify-full'\n"
+    options = setting("DATABASES['default']['OPTIONS']['options']", DATABASE_URL=address)
+    assert "-c statement_timeout=15000" in options
+    assert "-c search_path=kindgi" in options
+
+
 def test_an_empty_key_seals_no_cursor():
     shown = subprocess.run(
         [sys.executable, "-c", "from kindgi_site import settings; print(settings.CURSOR_KEYS)"],
