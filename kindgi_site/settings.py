@@ -10,8 +10,10 @@ from kindgi_site.env import (
     env_bool,
     env_choice,
     env_database,
+    env_hosts,
     env_int,
     env_list,
+    env_origins,
     env_secret,
     env_str,
     env_time_zone,
@@ -25,8 +27,8 @@ DEBUG = env_bool("DEBUG", default=False)
 SECRET_KEY = env_secret("SECRET_KEY", kept_in=BASE_DIR / "var" / "secret_key" if DEBUG or DEMO else None)
 # The first seals cursors, all open them: put a new key in front to rotate.
 CURSOR_KEYS = env_list("CURSOR_KEYS", []) or [SECRET_KEY]
-ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"], minimum=1)
-CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", [])
+ALLOWED_HOSTS = env_hosts("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env_origins("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -91,7 +93,6 @@ POOL_SIZE = env_int("DATABASE_POOL_SIZE", 8, minimum=1)
 DATABASES = {"default": env_database("DATABASE_URL", f"sqlite:///{BASE_DIR / 'var' / 'kindgi.sqlite3'}")}
 _database = DATABASES["default"]
 if _database["ENGINE"] == "django.db.backends.sqlite3":
-    Path(str(_database["NAME"])).parent.mkdir(parents=True, exist_ok=True)
     _database["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -120,7 +121,7 @@ AUTH_PASSWORD_VALIDATORS = [
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 # Whoever guesses at a name's password from one address waits; the person themselves, elsewhere, does not.
 AXES_FAILURE_LIMIT = env_int("SIGN_IN_FAILURES", 10, minimum=1)
-AXES_COOLOFF_TIME = timedelta(minutes=env_int("SIGN_IN_WAIT_MINUTES", 15, minimum=1))
+AXES_COOLOFF_TIME = timedelta(minutes=env_int("SIGN_IN_WAIT_MINUTES", 15, minimum=1, maximum=365 * 24 * 60))
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_CALLABLE = "kindgi_site.error_views.too_many_guesses"
 AXES_USERNAME_CALLABLE = "kindgi_site.workspaces.views.signing_in.guessed_name"

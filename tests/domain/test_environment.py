@@ -41,6 +41,27 @@ def start_with(**variables: str) -> subprocess.CompletedProcess[str]:
         ("ALLOWED_HOSTS", "", "ALLOWED_HOSTS in the environment must name at least one."),
         ("ALLOWED_HOSTS", " , ", "ALLOWED_HOSTS in the environment must name at least one."),
         ("SECRET_KEY_FILE", "/nowhere/secret", "SECRET_KEY_FILE in the environment names no file that can be read."),
+        ("SECRET_KEY", " ", "SECRET_KEY must be set in the environment (or SECRET_KEY_FILE)."),
+        ("SIGN_IN_WAIT_MINUTES", "525601", "SIGN_IN_WAIT_MINUTES in the environment must be at most 525600."),
+        ("STATEMENT_TIMEOUT_MS", "2147483648", "STATEMENT_TIMEOUT_MS in the environment must be at most 2147483647."),
+        ("DATABASE_URL", "postgresql://127.0.0.1", "DATABASE_URL in the environment names no database."),
+        (
+            "DATABASE_URL",
+            "sqlite:////dev/null/kindgi.sqlite3",
+            "DATABASE_URL in the environment names a file in a folder that cannot be made.",
+        ),
+        *(
+            ("ALLOWED_HOSTS", value, "ALLOWED_HOSTS in the environment is not a list of names such as a.example.org.")
+            for value in ("https://a.example.org", "127.0.0.1,a.example.org:8000", "::1", "a b")
+        ),
+        *(
+            (
+                "CSRF_TRUSTED_ORIGINS",
+                value,
+                "CSRF_TRUSTED_ORIGINS in the environment is not a list of origins such as https://a.example.org.",
+            )
+            for value in ("a.example.org", "https://a.example.org/", "https://a.example.org,ftp://b.example.org")
+        ),
     ],
 )
 def test_a_wrong_value_stops_the_start_with_one_sentence(name: str, value: str, sentence: str):
@@ -76,6 +97,26 @@ def test_a_judge_that_cannot_be_asked_stops_the_start(variables: dict[str, str],
     assert "Traceback" not in started.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALLOWED_HOSTS", "*"),
+        ("ALLOWED_HOSTS", ".example.org, A.example.org,127.0.0.1,[::1]"),
+        (
+            "CSRF_TRUSTED_ORIGINS",
+            "https://a.example.org, http://127.0.0.1:8000,https://*.example.org,http://[::1]:8000",
+        ),
+        ("CSRF_TRUSTED_ORIGINS", ""),
+        ("SIGN_IN_WAIT_MINUTES", "525600"),
+        ("STATEMENT_TIMEOUT_MS", "2147483647"),
+    ],
+)
+def test_a_good_value_lets_it_start(name: str, value: str):
+    started = start_with(**{name: value})
+
+    assert (started.returncode, started.stderr) == (0, "")
+
+
 def setting(name: str, **variables: str) -> str:
     """What a setting became, as Python writes it."""
     shown = subprocess.run(  # noqa: S603 - our own command
@@ -87,6 +128,21 @@ def setting(name: str, **variables: str) -> str:
         check=True,
     )
     return shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "name", "written", "read"),
+    [
+        ("JUDGE_API_KEY", "JUDGE_API_KEY", "key\n", "'key'\n"),
+        ("TIME_ZONE", "TIME_ZONE", "Europe/Berlin\r\n", "'Europe/Berlin'\n"),
+        ("HTTPS", "HTTPS", "true\n", "True\n"),
+    ],
+)
+def test_the_line_end_of_a_file_is_not_of_its_value(tmp_path: Path, variable: str, name: str, written: str, read: str):
+    file = tmp_path / "value"
+    file.write_bytes(written.encode())
+
+    assert setting(name, **{f"{variable}_FILE": str(file)}) == read
 
 
 def test_what_the_address_of_a_database_asks_for_is_kept():
