@@ -32,8 +32,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _serving(port: int, folder: Path) -> subprocess.Popen[str]:
-    process = _start(port, folder)
+def _serving(port: int, folder: Path, *words: str) -> subprocess.Popen[str]:
+    process = _start(port, folder, *words)
     deadline = time.monotonic() + START_SECONDS
     while not _answers(port):
         assert process.poll() is None, process.communicate()
@@ -41,17 +41,17 @@ def _serving(port: int, folder: Path) -> subprocess.Popen[str]:
     return process
 
 
-def _start(port: int, folder: Path) -> subprocess.Popen[str]:
+def _start(port: int, folder: Path, *words: str) -> subprocess.Popen[str]:
     environment = os.environ | {"DATABASE_URL": f"sqlite:///{folder / 'served.sqlite3'}"}
     environment["DJANGO_SETTINGS_MODULE"] = "kindgi_site.settings"
-    command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1", "--threads", "2"]
+    command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1", "--threads", "2", *words]
     return subprocess.Popen(  # noqa: S603 - our own command
         command, cwd=PROJECT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 
 
 def _answers(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("localhost", port, timeout=5)
     try:
         connection.request("GET", "/health")
         return connection.getresponse().status == http.HTTPStatus.OK
@@ -95,6 +95,15 @@ def test_a_request_under_way_is_answered_after_sigterm(tmp_path: Path):
     assert told_to_go_on.startswith(b"HTTP/1.1 100 ")
     assert answer.status == http.HTTPStatus.UNAUTHORIZED
     assert b'"auth-missing"' in body
+    server.communicate(timeout=20)
+    assert server.returncode == 0
+
+
+def test_a_host_may_be_named(tmp_path: Path):
+    port = _free_port()
+    server = _serving(port, tmp_path, "--host", "localhost")
+
+    server.terminate()
     server.communicate(timeout=20)
     assert server.returncode == 0
 

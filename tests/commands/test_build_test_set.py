@@ -81,8 +81,15 @@ def test_refusals(build, project):
     assert "one of the arguments --agent --flow is required" in refused(build, "all@1.0.0")
     assert "not allowed with" in refused(build, "all@1.0.0", "--agent", "a", "--flow", "f")
     for number in ("0", "-1", "x"):
-        assert "--min-corrections" in refused(build, "all@1.0.0", "--agent", "a", "--min-corrections", number)
+        said = refused(build, "all@1.0.0", "--agent", "a", "--min-corrections", number)
+        assert said.endswith(f"--min-corrections: {number!r} is not a whole number of at least 1")
     assert "nowhere" in refused(build, "all@1.0.0", "--agent", "a", "--project", "nowhere")
+
+
+@pytest.mark.parametrize("subject", ["--agent", "--flow"])
+@pytest.mark.parametrize("name", ["", " ", "x" * 201])
+def test_refuses_a_name_that_no_agent_or_flow_has(build, project, subject, name):
+    assert refused(build, "all@1.0.0", subject, name).endswith(f"{subject}: a name has 1 to 200 characters")
 
 
 def test_the_same_version_again(build, project):

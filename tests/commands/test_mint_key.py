@@ -112,6 +112,7 @@ def test_capabilities_and_expiry_are_on_the_key(manage, words, reviewer):
         (["--service", "s", "--expires", "2020-01-01T00:00:00Z"], "expired already"),
         (["--service", "s", "--expires", "tomorrow"], "“tomorrow” is no time"),
         (["--service", "s", "--expires", "2999-01-01T00:00:00"], "no time zone"),
+        (["--service", "s", "--expires", "9999-12-31T23:59:59-10:00"], "is no time"),
         (["--service", "s", "--grant", "king"], "invalid choice: 'king'"),
         (["--service", "s", "--role", "owner"], "invalid choice: 'owner'"),
         (["--service", "s", "--workspace", "nowhere"], "no workspace “nowhere”"),

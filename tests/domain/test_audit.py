@@ -316,6 +316,12 @@ CHANGES = {
 }
 
 
+@pytest.mark.parametrize("seconds", ["0", "-5", "x", "86401"])
+def test_sealing_on_and_on_refuses_a_pause_that_is_none(db, seconds):
+    with pytest.raises(CommandError, match=f"'{seconds}' is not a number of seconds from 1 to 86400"):
+        call_command("seal_audit", f"--every={seconds}")
+
+
 def test_every_column_is_sealed():
     assert set(CHANGES) == {field.attname for field in AuditEntry._meta.concrete_fields}
 

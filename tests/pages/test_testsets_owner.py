@@ -181,5 +181,5 @@ def test_statements_do_not_grow_with_those_who_can_be_chosen(
     for _number in range(count):
         person_with(project), service_with(project)
 
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(22):
         assert len(offered(admin_client, agent)) == 2 * count + 2

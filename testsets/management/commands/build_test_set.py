@@ -1,6 +1,7 @@
 """`manage.py build_test_set`: build a test set version from what people said, with a progress line."""
 
 import sys
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -13,6 +14,8 @@ from kindgi_site.workspaces.services.people import project_of
 from testsets.drafts import Selection
 from testsets.services.building import build_from_corrections
 
+LONGEST_NAME = 200
+
 
 class Command(OperatorCommand):
     help = "Build a version of a test set from the corrections of an agent or a flow."
@@ -22,8 +25,8 @@ class Command(OperatorCommand):
         parser.add_argument("--workspace", required=True, metavar="SLUG", type=slug_argument)
         parser.add_argument("--project", metavar="SLUG", type=slug_argument, help="else the Default project")
         subject = parser.add_mutually_exclusive_group(required=True)
-        subject.add_argument("--agent", metavar="ID")
-        subject.add_argument("--flow", metavar="ID")
+        subject.add_argument("--agent", metavar="ID", type=_name)
+        subject.add_argument("--flow", metavar="ID", type=_name)
         parser.add_argument("--min-corrections", type=_at_least_one, default=1, metavar="N")
         parser.add_argument("--description", default="")
 
@@ -47,10 +50,15 @@ class Command(OperatorCommand):
 
 
 def _at_least_one(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def _name(text: str) -> str:
+    if not text.strip() or len(text) > LONGEST_NAME:
+        raise ArgumentTypeError(f"a name has 1 to {LONGEST_NAME} characters")
+    return text
 
 
 def _selection(project_id: Any, options: dict[str, Any]) -> Selection:

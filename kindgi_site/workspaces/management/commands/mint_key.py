@@ -1,7 +1,7 @@
 """`manage.py mint_key`: an API key for a person or a program, shown this once."""
 
 from argparse import ArgumentTypeError
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -102,7 +102,9 @@ def moment_argument(text: str) -> datetime:
     """For argparse: a time with its zone, to the millisecond."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError as problem:
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError) as problem:
         raise ArgumentTypeError(_("“%(text)s” is no time, e.g. 2030-01-31T12:00:00Z.") % {"text": text}) from problem
     if moment.tzinfo is None:
         raise ArgumentTypeError(_("“%(text)s” has no time zone; add Z for UTC.") % {"text": text})

@@ -1,7 +1,7 @@
 """manage.py seal_audit: chain what was written to the audit record since the last seal."""
 
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -9,12 +9,14 @@ from django.db import close_old_connections
 
 from kindgi_site.workspaces.services.audit import seal_pending
 
+LONGEST_PAUSE = 86_400
+
 
 class Command(BaseCommand):
     help = "Seal audit entries that have settled, in batches. With --every it goes on until it is stopped."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--every", type=int, metavar="SECONDS", help="seal again after so many seconds")
+        parser.add_argument("--every", type=_pause, metavar="SECONDS", help="seal again after so many seconds")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         while True:
@@ -23,3 +25,9 @@ class Command(BaseCommand):
                 return
             close_old_connections()
             time.sleep(options["every"])
+
+
+def _pause(text: str) -> int:
+    if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= LONGEST_PAUSE:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds from 1 to {LONGEST_PAUSE}")
+    return int(text)

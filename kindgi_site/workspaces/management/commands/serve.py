@@ -31,7 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--access-log", action="store_true", help="write a line per request to standard output")
 
     def handle(self, *, host: str, port: int, workers: int, threads: int, access_log: bool, **_options: object) -> None:
-        _refuse_taken_port(host, port)
+        address = _free_address(host, port)
         if settings.DEBUG:
             self.stderr.write("DEBUG is on: pages of errors show settings and code. Never serve others this way.")
         elif _static_files_are_stale():
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         multiprocessing.set_start_method("spawn", force=True)
         Server(
             APPLICATION,
-            address=host,
+            address=address,
             port=port,
             interface=Interfaces.WSGI,
             http=HTTPModes.http1,
@@ -73,8 +73,11 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _refuse_taken_port(host: str, port: int) -> None:
-    """Say so when another server listens there; the workers share the port and would quietly share it with that one."""
+def _free_address(host: str, port: int) -> str:
+    """The address that a host's name stands for, which is all that the server listens at.
+
+    CommandError when another server listens there: the workers share the port and would quietly share it with that one.
+    """
     try:
         family, kind, protocol, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
@@ -82,6 +85,7 @@ def _refuse_taken_port(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as problem:
         raise CommandError(f"Cannot listen at {host}:{port}: {problem.strerror or problem}.") from problem
+    return str(address[0])
 
 
 def _static_files_are_stale() -> bool:
