@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from corrections.models import Run
@@ -26,6 +26,9 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+PATIENCE = 20_000  # milliseconds: on whatever machine this is, whatever else it has to do
+expect.set_options(timeout=PATIENCE)
 
 OpenTab = Callable[..., Page]
 
@@ -77,7 +80,7 @@ def open_tab(chromium: Browser, live_server: LiveServer) -> Iterator[OpenTab]:
             viewport={"width": width, "height": height},
         )
         contexts.append(context)
-        context.set_default_timeout(5000)
+        context.set_default_timeout(PATIENCE)
         if person is not None:
             context.add_cookies(
                 [{"name": settings.SESSION_COOKIE_NAME, "value": _session(person), "url": live_server.url}]

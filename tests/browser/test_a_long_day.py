@@ -38,7 +38,6 @@ def test_marking_one_of_many_calls_leaves_the_page_where_it_is(open_tab: OpenTab
     calls = [{"toolId": "find_order", "arguments": {"orderId": f"HW-{n}"}, "result": {"n": n}} for n in range(MANY)]
     run = RunFactory(project=project, content__calls=JsonText.of(calls))
     tab = open_tab(person=ana)
-    tab.set_default_timeout(20_000)
     tab.goto(f"/runs/{run.run_id}/")
     mark = tab.locator("label:has(#call-11-like)")
     mark.scroll_into_view_if_needed()
@@ -97,14 +96,12 @@ def test_leaving_with_marks_that_are_not_saved_is_asked_about(marked: Page):
 def test_the_keyboard_stays_on_save_and_goes_to_what_is_refused(marked: Page):
     marked.locator("#save").press("Enter")
     marked.locator(".saved").wait_for()
-    assert focused(marked) == "save"
+    expect(marked.locator("#save")).to_be_focused()
 
     marked.locator("#gap-0 .gap-add").press("Enter")
-    marked.locator("#missing-0-tool").wait_for()
+    expect(marked.locator("#missing-0-tool")).to_be_focused()
     marked.locator("#save").press("Enter")
-    problem = marked.locator("#verdict .problem")
-    problem.wait_for()
-    expect(problem).to_be_focused()
+    expect(marked.locator("#verdict .problem")).to_be_focused()
 
 
 def test_the_keyboard_goes_on_where_an_owner_decided(open_tab: OpenTab, project: Project):

@@ -131,7 +131,8 @@ def test_enter_in_a_field_saves_nothing(open_tab: OpenTab, ana: Person, refund: 
     choose(tab, "answer", "right")
     tab.locator("#gap-0 .gap-add").click()
 
-    tab.locator("#missing-0-tool").press("Enter")
+    with tab.expect_response("**/check/"):
+        tab.locator("#missing-0-tool").press("Enter")
 
     expect(tab.locator(".missing")).to_have_count(1)
     assert not Correction.objects.exists()

@@ -29,7 +29,6 @@ from tests.life import correction_in
 
 pytestmark = pytest.mark.browser
 
-PATIENCE = 20_000  # of a tab, in milliseconds: many pages one after the other, on whatever machine this is
 ERASED_AT = datetime(2026, 11, 2, 9, tzinfo=UTC)
 
 EVERY_LOOK = pytest.mark.parametrize(
@@ -105,7 +104,6 @@ def addresses(boss: Person, ana: Person, project: Project) -> list[str]:
 @EVERY_LOOK
 def test_pages_of_members(open_tab: OpenTab, boss: Person, addresses: list[str], theme: str, width: int):
     tab = open_tab(person=boss, theme=theme, width=width)
-    tab.set_default_timeout(PATIENCE)
     faults = {}
     for address in addresses:
         tab.goto(address)
@@ -163,7 +161,6 @@ def test_pages_of_those_who_are_not_signed_in(open_tab: OpenTab, ana: Person, th
 @EVERY_LOOK
 def test_a_workspace_with_nothing_in_it(open_tab: OpenTab, boss: Person, theme: str, width: int):
     tab = open_tab(person=boss, theme=theme, width=width)
-    tab.set_default_timeout(PATIENCE)
     addresses = [
         "/runs/",
         "/corrections/",

@@ -17,8 +17,6 @@ from testsets.models import TestRun
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PATIENCE = 20_000  # of a tab, in milliseconds
-
 
 @pytest.fixture
 def program(admin: Person, project: Project) -> Loop:
@@ -37,7 +35,6 @@ def test_a_version_is_graded_on_pages(
     open_tab: OpenTab, admin: Person, project: Project, frozen: None, tmp_path: Path, *, scripts: bool
 ):
     tab = open_tab(person=admin, scripts=scripts)
-    tab.set_default_timeout(PATIENCE)
 
     tab.goto(f"/agents/{project.id}/support/")
     tab.get_by_role("link", name="Grade a version").click()

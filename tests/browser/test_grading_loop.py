@@ -20,7 +20,6 @@ from testsets.models import TestRun
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PATIENCE = 20_000  # of a tab, in milliseconds: many pages one after the other, on whatever machine this is
 FIND = {"toolId": "find_order", "arguments": {"orderId": "HW-48213"}}
 EXCHANGE = {"toolId": "offer_exchange", "arguments": {"orderId": "HW-48213", "item": "mug"}}
 OTHER_EXCHANGE = {"toolId": "offer_exchange", "arguments": {"orderId": "HW-48213", "item": "plate"}}
@@ -68,7 +67,6 @@ def test_the_whole_loop(
     open_tab: OpenTab, owner: Person, project: Project, mug: Run, parcel: Run, program: Loop, *, scripts: bool
 ):
     tab = open_tab(person=owner, scripts=scripts)
-    tab.set_default_timeout(PATIENCE)
     correct_both(tab, mug, parcel)
     freeze(tab)
 
@@ -206,7 +204,6 @@ def paths(program: Loop, project: Project) -> Iterator[list[str]]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_grave_faults(open_tab: OpenTab, owner: Person, paths: list[str], theme: str, width: int):
     tab = open_tab(person=owner, theme=theme, width=width)
-    tab.set_default_timeout(PATIENCE)
     faults = []
     for path in paths:
         tab.goto(path)
@@ -246,7 +243,6 @@ def test_nothing_is_wider_than_the_screen(
     change = program.change("pin", "1.1.0", reason=long)["id"]
     agent = f"/agents/{project.id}/support/"
     tab = open_tab(person=owner, width=width)
-    tab.set_default_timeout(PATIENCE)
     for path in (
         f"/test-sets/support.corrections/1.0.0/cases/{case}/",
         "/test-sets/support.corrections/1.0.0/",
