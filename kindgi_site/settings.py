@@ -125,6 +125,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=env_int("SIGN_IN_WAIT_MINUTES", 15, minimu
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_CALLABLE = "kindgi_site.error_views.too_many_guesses"
 AXES_USERNAME_CALLABLE = "kindgi_site.workspaces.views.signing_in.guessed_name"
+AXES_CLIENT_IP_CALLABLE = "kindgi_site.workspaces.views.signing_in.guessing_address"
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # else "in 15 minutes" would not be true for who tries again
 AXES_DISABLE_ACCESS_LOG = True

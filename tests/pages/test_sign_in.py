@@ -211,6 +211,16 @@ def test_only_that_name_at_that_address_waits(client: Client, guessed: Person):
     assert (beside.status_code, elsewhere.status_code) == (302, 302)
 
 
+def test_whoever_guesses_through_a_socket_without_addresses_waits_too(settings, known: Person):
+    settings.AXES_FAILURE_LIMIT = 2
+    nowhere = Client(REMOTE_ADDR="")
+
+    guesses = [nowhere.post("/login/", {"username": known.username, "password": "a guess"}) for _guess in range(2)]
+    right = nowhere.post("/login/", {"username": known.username, "password": PASSWORD})
+
+    assert [answer.status_code for answer in (*guesses, right)] == [422, 429, 429]
+
+
 def test_the_wait_ends(client: Client, guessed: Person):
     AccessAttempt.objects.update(attempt_time=clock.now() - timedelta(minutes=15, seconds=1))
 

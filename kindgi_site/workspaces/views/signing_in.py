@@ -34,3 +34,8 @@ def guessed_name(_request: HttpRequest, credentials: dict[str, Any] | None) -> s
     """What guesses are counted by: of a name longer than anybody's, which the form takes too, as much as is kept."""
     longest = Person._meta.get_field("username").max_length  # noqa: SLF001 - documented
     return str((credentials or {}).get("username") or "")[:longest]
+
+
+def guessing_address(request: HttpRequest) -> str:
+    """Where guesses come from: the other end of the connection. A Unix socket has none, and counts as one place."""
+    return str(request.META.get("REMOTE_ADDR") or "0.0.0.0")  # noqa: S104 - nothing listens there
