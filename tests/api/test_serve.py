@@ -108,6 +108,14 @@ def test_a_host_may_be_named(tmp_path: Path):
     assert server.returncode == 0
 
 
+def test_a_database_without_tables_is_told_at_the_start(tmp_path: Path):
+    server = _serving(_free_port(), tmp_path)
+
+    server.terminate()
+    _output, told = server.communicate(timeout=20)
+    assert "migrations. Run manage.py migrate.\n" in told
+
+
 def test_a_second_server_on_the_same_port_is_refused(port: int, tmp_path: Path):
     second = _start(port, tmp_path)
 

@@ -241,6 +241,13 @@ def test_refuses_a_file_that_is_not_there(manage, project, tmp_path):
         manage("import_runs", tmp_path / "none.jsonl", "--workspace", project.workspace.slug)
 
 
+def test_refuses_a_standard_input_that_is_closed(manage, project, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+
+    with pytest.raises(CommandError, match=r"^Standard input is closed\.$"):
+        manage("import_runs", "-", "--workspace", project.workspace.slug)
+
+
 def test_a_line_longer_than_a_body_may_be_is_skipped_whole(import_lines, manage, settings):
     settings.MAX_BODY_BYTES = 1000
 

@@ -158,6 +158,16 @@ def test_refuses_where_it_is_no_demo(manage, key_file):
     assert not key_file.exists()
 
 
+def test_a_file_that_no_key_can_be_kept_in_is_named(load, key_file):
+    key_file.mkdir(parents=True)
+
+    with pytest.raises(CommandError) as refusal:
+        load()
+
+    assert str(refusal.value) == f"The key cannot be kept in {key_file}: Is a directory. Name another --key-file."
+    assert not ApiKey.objects.exists()
+
+
 def test_force_loads_it_all_the_same(manage, key_file):
     manage("load_demo", "--key-file", key_file, "--force")
 

@@ -1,6 +1,8 @@
 """The audit record: one entry for each write, without content; sealed so that tampering shows."""
 
+import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -8,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
 
 from corrections.drafts import CorrectionDraft, ExpectedCall, GroupChange, GroupDraft, RuleChange
 from corrections.marks import Party
@@ -314,6 +317,31 @@ CHANGES = {
     "id": uuid4,
     "seal_id": lambda: None,
 }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sealing_on_and_on_outlives_a_database_that_is_away(written, monkeypatch):
+    told, complained = StringIO(), StringIO()
+    pauses = []
+
+    def away(*_statement):
+        raise OperationalError("the server closed the connection")
+
+    def paused(seconds):
+        pauses.append(seconds)
+        outage.close()
+        if len(pauses) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", paused)
+    with ExitStack() as outage:
+        outage.enter_context(connection.execute_wrapper(away))
+        with pytest.raises(KeyboardInterrupt):
+            call_command("seal_audit", "--every=5", stdout=told, stderr=complained)
+
+    assert pauses == [5, 5]
+    assert complained.getvalue() == "Not sealed this time: the server closed the connection\n"
+    assert told.getvalue() == "Sealed 5 entries.\n"
 
 
 @pytest.mark.parametrize("seconds", ["0", "-5", "x", "86401"])

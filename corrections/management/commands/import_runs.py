@@ -205,6 +205,8 @@ def read_run(line: Line, project: Project) -> RunDraft:
 def _opened(name: str) -> Iterator[tuple[BinaryIO, int | None]]:
     """(the file, its size where it has one)."""
     if name == STDIN:
+        if sys.stdin is None:
+            raise CommandError(_("Standard input is closed."))
         yield sys.stdin.buffer, None
         return
     path = Path(name)

@@ -10,7 +10,10 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
+from django.db import DatabaseError, OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from kindgi_site.callers import Caller
 from kindgi_site.errors import DomainError
@@ -21,13 +24,34 @@ MAX_SLUG = 100
 
 
 class OperatorCommand(BaseCommand):
-    """A command whose refusals by the domain are a sentence on standard error, with exit status 1."""
+    """A command whose refusals by the domain, and a database that is not ready, are a sentence and exit status 1."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
             return super().execute(*args, **options)
         except DomainError as refusal:
             raise CommandError(refusal.message) from refusal
+        except DatabaseError as problem:
+            why = why_not_ready()
+            if not why:
+                raise
+            raise CommandError(why) from problem
+
+
+def why_not_ready() -> str:
+    """What an operator has to do before the database can be used; nothing when it is ready."""
+    try:
+        executor = MigrationExecutor(connection)
+        missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except OperationalError as problem:
+        return _("The database does not answer: %(why)s") % {"why": problem}
+    if not missing:
+        return ""
+    return ngettext(
+        "The database lacks %(count)d migration. Run manage.py migrate.",
+        "The database lacks %(count)d migrations. Run manage.py migrate.",
+        missing,
+    ) % {"count": missing}
 
 
 def operator_of(workspace: Workspace) -> Caller:
@@ -65,6 +89,11 @@ def username_argument(text: str) -> str:
     return name
 
 
+def has_terminal() -> bool:
+    """Whether somebody can be asked. Standard input is None for a program started with it closed."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def password_for(username: str, variable: str | None) -> str | None:
     """The password for a person who is new; None when they are known already and keep theirs.
 
@@ -81,7 +110,7 @@ def password_for(username: str, variable: str | None) -> str | None:
 
 
 def _asked(username: str) -> str:
-    if not sys.stdin.isatty():
+    if not has_terminal():
         raise CommandError(_("There is no terminal to ask for a password. Name a variable with --password-env."))
     password = getpass(_("Password for %(name)s: ") % {"name": username})
     if getpass(_("The same again: ")) != password:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 import testsets.demo
@@ -40,12 +41,21 @@ class Command(OperatorCommand):
             )
         workspace = demo.load()
         testsets.demo.load(workspace)
-        key = _kept_key(workspace, options["key_file"])
+        file = options["key_file"]
+        try:
+            key = _kept_key(workspace, file)
+        except OSError as problem:
+            told = _("The key cannot be kept in %(file)s: %(why)s. Name another --key-file.")
+            raise CommandError(told % {"file": file, "why": problem.strerror}) from problem
         self.stdout.write(_block(workspace, key))
 
 
+@transaction.atomic
 def _kept_key(workspace: Workspace, file: Path) -> str:
-    """The key in the file while it opens this workspace; otherwise a new one, kept there."""
+    """The key in the file while it opens this workspace; otherwise a new one, kept there.
+
+    OSError when the file can't be read or written; no key is made then.
+    """
     kept = file.read_text().strip() if file.exists() else ""
     usable = ApiKey.objects.filter(workspace=workspace, digest=keys.digest_of(kept), revoked_at__isnull=True)
     if kept and usable.exists():

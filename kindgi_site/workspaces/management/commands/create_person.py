@@ -1,7 +1,6 @@
 """`manage.py create_person`: a member of a workspace, or more rights for one who is a member already."""
 
 import json
-import sys
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -11,6 +10,7 @@ from django.utils.translation import gettext as _
 from kindgi_site.callers import ReviewerRole, Role
 from kindgi_site.workspaces.management.operators import (
     OperatorCommand,
+    has_terminal,
     operator_of,
     password_for,
     slug_argument,
@@ -60,7 +60,7 @@ class Command(OperatorCommand):
 
     def _password(self, options: dict[str, Any]) -> str | None:
         """A new person without one, where nobody can be asked, is set up by whoever gives them theirs."""
-        if options["password_env"] or sys.stdin.isatty():
+        if options["password_env"] or has_terminal():
             return password_for(options["username"], options["password_env"])
         if not Person.objects.filter(username=options["username"]).exists():
             said = _("%(name)s cannot sign in before they have a password: manage.py changepassword %(name)s")

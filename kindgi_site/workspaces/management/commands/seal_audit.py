@@ -4,15 +4,15 @@ import time
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand
-from django.db import close_old_connections
+from django.db import OperationalError, close_old_connections
 
+from kindgi_site.workspaces.management.operators import OperatorCommand
 from kindgi_site.workspaces.services.audit import seal_pending
 
 LONGEST_PAUSE = 86_400
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Seal audit entries that have settled, in batches. With --every it goes on until it is stopped."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -20,7 +20,12 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         while True:
-            self.stdout.write(f"Sealed {seal_pending()} entries.")
+            try:
+                self.stdout.write(f"Sealed {seal_pending()} entries.")
+            except OperationalError as problem:
+                if not options["every"]:
+                    raise
+                self.stderr.write(f"Not sealed this time: {problem}")
             if not options["every"]:
                 return
             close_old_connections()

@@ -11,9 +11,12 @@ from django.contrib.staticfiles import finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.core.servers.basehttp import get_internal_wsgi_application
+from django.db import connections
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 from granian.server import Server
+
+from kindgi_site.workspaces.management.operators import why_not_ready
 
 APPLICATION = "kindgi_site.wsgi:application"
 LAST_PORT = 65535
@@ -36,6 +39,9 @@ class Command(BaseCommand):
             self.stderr.write("DEBUG is on: pages of errors show settings and code. Never serve others this way.")
         elif _static_files_are_stale():
             call_command("collectstatic", interactive=False, verbosity=0)
+        if lacking := why_not_ready():
+            self.stderr.write(lacking)
+        connections.close_all()
         get_internal_wsgi_application()  # what is wrong with the site is said here, once, and not by every worker
         # A fresh process for each worker shares no database connection and no lock with this one.
         multiprocessing.set_start_method("spawn", force=True)

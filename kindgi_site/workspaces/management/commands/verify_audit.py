@@ -4,8 +4,9 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from kindgi_site.workspaces.management.operators import OperatorCommand
 from kindgi_site.workspaces.models import AuditEntry, AuditSeal
 from kindgi_site.workspaces.services.audit import broken_seals, holds_seal, newest_seal
 
@@ -20,7 +21,7 @@ def kept_seal(text: str) -> tuple[int, str]:
     return int(found[1]), found[2]
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Check every seal of the audit record. Exit status 1 when one is broken, or one kept elsewhere is gone; "
         "tells how much is unsealed, and the newest seal to keep."
