@@ -77,6 +77,7 @@ def run(corrections: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     the_list({1000: few, corrections: many})
+    the_pages({1000: few, corrections: many})
     recording(few, many)
     reading(many)
     opening(many)
@@ -87,6 +88,7 @@ def fill(place: Place, count: int) -> None:
     newest = clock.now()
     for start in range(0, count, AT_ONCE):
         copies = [copy_in(place, newest - timedelta(seconds=n)) for n in range(start, min(start + AT_ONCE, count))]
+        Run.objects.bulk_create([run_of(copy) for copy in copies])
         RunCopy.objects.bulk_create(copies)
         Correction.objects.bulk_create([correction_of(place, copy) for copy in copies])
 
@@ -102,6 +104,21 @@ def copy_in(place: Place, at: Any) -> RunCopy:
         input=JsonText('"Hello"'),
         output=JsonText('"Hi"'),
         captured_at=at,
+    )
+
+
+def run_of(copy: RunCopy) -> Run:
+    """The run that the copy is of."""
+    return Run(
+        workspace=copy.workspace,
+        project=copy.project,
+        run_id=copy.run_id,
+        subject_kind=copy.subject_kind,
+        subject_id=copy.subject_id,
+        subject_version=copy.subject_version,
+        status=RunStatus.COMPLETED,
+        completed_at=copy.captured_at,
+        created_at=copy.captured_at,
     )
 
 
@@ -144,6 +161,30 @@ def the_list(places: dict[int, Place]) -> None:
         for name, (limit, place, where) in cases.items()
     ]
     table("List of corrections", ("", "ms", "against 1,000's page 1", "statements"), rows)
+
+
+def the_pages(places: dict[int, Place]) -> None:
+    """Lists as people open them, and with filters that few rows pass or none."""
+    pages = {
+        "runs": "/runs/",
+        "runs of a project": "/runs/?project={project}",
+        "runs something is wrong with": "/runs/?corrected=wrong",
+        "runs corrected by me (none)": "/runs/?corrected=mine",
+        "runs of a year ago (none)": f"/runs/?until={clock.now() - timedelta(days=365):%Y-%m-%d}",
+        "corrections at a desk": "/corrections/?desk=all",
+        "agents": "/agents/",
+    }
+    cases = {
+        (name, count): (place, path.format(project=place.project.id))
+        for name, path in pages.items()
+        for count, place in places.items()
+    }
+    times = best_of({f"{name} {count}": case for (name, count), case in cases.items()})
+    rows = []
+    for (name, count), (place, path) in cases.items():
+        here, least = times[f"{name} {count}"], times[f"{name} {min(places)}"]
+        rows.append((f"{name}, {count:,}", f"{here:.2f}", f"{here / least:.2f}", str(statements(place, path))))
+    table("Pages", ("", "ms", "against 1,000's", "statements"), rows)
 
 
 def page_at(place: Place, first: str, page: int) -> str:

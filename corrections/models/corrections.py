@@ -125,6 +125,11 @@ class Correction(models.Model):
                 condition=~Q(participant_id=""),
                 name="corrections_of_participant",
             ),
+            Index(
+                fields=["workspace", "made_by_kind", "made_by_id", "run_id"],
+                condition=Q(unregistered_at__isnull=True),
+                name="live_corrections_of_maker",
+            ),
         ]
 
     def __str__(self) -> str:

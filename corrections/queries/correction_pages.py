@@ -14,7 +14,7 @@ LONGEST_HISTORY = 200
 
 def corrections_for_list(caller: Caller) -> QuerySet[Correction]:
     """Newest first, with groups and the calls of their copies; the copies' larger parts stay unread."""
-    corrections = corrections_readable_by(caller).select_related("group", "copy", "project")
+    corrections = corrections_readable_by(caller).select_related("group", "copy").prefetch_related("project")
     return corrections.defer("copy__input", "copy__context", "copy__segments")
 
 
@@ -34,4 +34,5 @@ def steps_of(correction: Correction) -> list[CorrectionEvent]:
 
 def superseded_by_it(correction: Correction) -> Correction | None:
     """The correction that this one took the place of."""
-    return correction.superseded.order_by("-created_at").first()
+    of_the_run = Correction.objects.filter(workspace=correction.workspace_id, run_id=correction.run_id)
+    return of_the_run.filter(superseded_by=correction).order_by("-created_at").first()

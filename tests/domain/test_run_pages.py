@@ -80,8 +80,8 @@ def test_a_page_past_the_end_is_empty(caller, seven):
     assert (page.rows, page.next) == ([], None)
 
 
-def test_a_page_costs_one_statement_and_knows_the_first_words(caller, seven, django_assert_num_queries):
-    with django_assert_num_queries(1):
+def test_a_page_costs_two_statements_and_knows_the_first_words(caller, seven, django_assert_num_queries):
+    with django_assert_num_queries(2):
         shown = [(run.project.name, run.input_head) for run in page_of(runs_for_list(caller)).rows]
 
     assert shown == [("Default", JsonText.of(INPUT).text)] * 2

@@ -152,6 +152,30 @@ def test_filters(reviewer_client: Client, reviewer: Person, project: Project, qu
     assert [row.words for row in rows] == found
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("?since=2026-11-03", ["first", "last"]),
+        ("?since=2026-11-04", []),
+        ("?until=2026-11-03", ["first", "last"]),
+        ("?until=2026-11-02", []),
+        ("?since=2026-11-03&until=2026-11-03", ["first", "last"]),
+        ("?since=0001-01-02&until=9999-12-29", ["first", "last"]),
+    ],
+)
+def test_a_day_is_one_of_the_sites_time_zone(
+    settings, reviewer_client: Client, project: Project, query: str, found: list[str]
+):
+    settings.TIME_ZONE = "Pacific/Auckland"  # thirteen hours ahead in November
+    RunFactory(project=project, content__input=words("first"), created_at=datetime(2026, 11, 2, 11, tzinfo=UTC))
+    last = datetime(2026, 11, 3, 10, 59, 59, tzinfo=UTC)
+    RunFactory(project=project, content__input=words("last"), created_at=last)
+
+    rows = reviewer_client.get(f"/runs/{query}").context["rows"]
+
+    assert sorted(row.words for row in rows) == found
+
+
 def test_filter_by_project_offers_only_projects_one_may_read(
     reviewer_client: Client, reviewer: Person, project: Project
 ):
@@ -177,6 +201,8 @@ def test_filter_by_project_offers_only_projects_one_may_read(
     [
         ("since=soon", "Enter a valid date."),
         ("until=2026-13-01", "Enter a valid date."),
+        ("since=0001-01-01", "Ensure this value is greater than or equal to 0001-01-02."),
+        ("until=9999-12-31", "Ensure this value is less than or equal to 9999-12-29."),
         ("status=lost", "Select a valid choice. lost is not one of the available choices."),
         ("corrected=maybe", "Select a valid choice. maybe is not one of the available choices."),
         ("tool=%00", "Null characters are not allowed."),
@@ -269,4 +295,4 @@ def test_number_of_statements_does_not_grow(reviewer_client: Client, project: Pr
             reviewer_client.get(f"/runs/{query}")
         counts.append(len(statements))
 
-    assert counts == [11, 11]
+    assert counts == [12, 12]

@@ -6,11 +6,18 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from corrections.models import AgentOwner, Run
+from corrections.models import AgentOwner, Correction, Run, RunCopy
 from corrections.vocabulary import SortedTo, Status
 from kindgi_site.callers import Role
 from kindgi_site.workspaces.models import Person, Project
-from tests.factories import FlowRunFactory, ProjectFactory, RunFactory, person_with
+from tests.factories import (
+    CorrectionFactory,
+    FlowRunFactory,
+    ProjectFactory,
+    RunCopyFactory,
+    RunFactory,
+    person_with,
+)
 from tests.life import FIXED, correction_in
 from tests.loop import Loop
 from tests.pages.conftest import HTMX, VARY, root_of, text_of
@@ -60,6 +67,16 @@ def test_a_row_says_what_is_live_who_owns_it_and_what_stands_said(
     assert f'href="/agents/{project.id}/support/"' in html
     for query in ("desk=with-owner", "desk=all&amp;status=open", "desk=fixed"):
         assert f'href="/corrections/?{query}&amp;subject=support&amp;project={project.id}"' in html
+
+
+@pytest.mark.parametrize(("count", "told"), [(999, "999"), (1000, "1,000"), (1001, "1,000+"), (1002, "1,000+")])
+def test_many_are_counted_to_a_thousand(reviewer_client: Client, project: Project, count: int, told: str):
+    run_each(project, ["support"])
+    copies = [RunCopyFactory.build(project=project, workspace=project.workspace) for _number in range(count)]
+    RunCopy.objects.bulk_create(copies)
+    Correction.objects.bulk_create(CorrectionFactory.build(copy=copy) for copy in copies)
+
+    assert f"nobody {told} 0 0" in text_of(reviewer_client.get("/agents/").content.decode())
 
 
 def test_a_row_of_an_agent_of_which_nothing_is_known(reviewer_client: Client, project: Project):

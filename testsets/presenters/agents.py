@@ -4,13 +4,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from corrections.presenters.text import plain
 from corrections.vocabulary import Status
-from testsets.queries.agents import AgentHere
+from testsets.queries.agents import MOST_COUNTED, AgentHere
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
+    """The numbers of corrections are words, '' for none."""
+
     agent_id: str
     shown: str
     project_id: UUID
@@ -18,10 +22,10 @@ class AgentRow:
     version: str
     is_pinned: bool
     owner: str
-    open: int
-    being_fixed: int
-    with_owner: int
-    fixed: int
+    open: str
+    being_fixed: str
+    with_owner: str
+    fixed: str
 
 
 def agent_rows(
@@ -36,10 +40,16 @@ def agent_rows(
             version=plain(agent.pinned or agent.latest),
             is_pinned=bool(agent.pinned),
             owner=names.get(agent.owner_id) or plain(agent.owner_id),
-            open=standing[agent.project_id, agent.agent_id, Status.OPEN],
-            being_fixed=standing[agent.project_id, agent.agent_id, Status.BEING_FIXED],
-            with_owner=standing[agent.project_id, agent.agent_id, Status.WITH_OWNER],
-            fixed=standing[agent.project_id, agent.agent_id, Status.FIXED],
+            open=_counted(standing[agent.project_id, agent.agent_id, Status.OPEN]),
+            being_fixed=_counted(standing[agent.project_id, agent.agent_id, Status.BEING_FIXED]),
+            with_owner=_counted(standing[agent.project_id, agent.agent_id, Status.WITH_OWNER]),
+            fixed=_counted(standing[agent.project_id, agent.agent_id, Status.FIXED]),
         )
         for agent in agents
     ]
+
+
+def _counted(count: int) -> str:
+    if count > MOST_COUNTED:
+        return _("%(count)s+") % {"count": f"{MOST_COUNTED:,}"}
+    return f"{count:,}" if count else ""
