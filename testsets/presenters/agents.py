@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.utils.translation import gettext as _
-
 from corrections.presenters.text import plain
 from corrections.vocabulary import Status
+from testsets.presenters.numbers import counted
 from testsets.queries.agents import MOST_COUNTED, AgentHere
 
 
@@ -50,6 +49,4 @@ def agent_rows(
 
 
 def _counted(count: int) -> str:
-    if count > MOST_COUNTED:
-        return _("%(count)s+") % {"count": f"{MOST_COUNTED:,}"}
-    return f"{count:,}" if count else ""
+    return counted(count, MOST_COUNTED) if count else ""

@@ -23,6 +23,11 @@ def points_words(delta: float | None) -> str:
     return f"{sign}{abs(delta) * 100:.1f}".removesuffix(".0") + " " + _("points")
 
 
+def counted(count: int, most: int) -> str:
+    """A number of things that were counted no further than one above the most."""
+    return _("%(count)s+") % {"count": f"{most:,}"} if count > most else f"{count:,}"
+
+
 def weight_words(weight: float) -> str:
     return f"{plain(round(weight, 2)):g}"
 

@@ -31,9 +31,18 @@ class AgentSet:
         )
 
     def corrections(self) -> QuerySet[Correction]:
-        """The live corrections in the set, newest corrected run first, without their copies."""
-        inside = self.every_correction().filter(
-            unregistered_at__isnull=True, copy__is_replay=False, copy__erased_at__isnull=True
+        """The live corrections in the set, newest corrected run first, without their copies.
+
+        The agent is asked of the copies, whose index has this order. Asked of the corrections as well, which are of the
+        same one, PostgreSQL would take them for few and compare each with each.
+        """
+        inside = Correction.objects.filter(
+            unregistered_at__isnull=True,
+            copy__project=self.project,
+            copy__subject_kind=SubjectKind.AGENT,
+            copy__subject_id=known_id(self.agent_id),
+            copy__is_replay=False,
+            copy__erased_at__isnull=True,
         )
         of_end_user = ~Q(participant_id="") | ~Q(participant_slot="")
         inside = inside.exclude(status=Status.WONT_FIX).exclude(of_end_user, sorted_to="")
@@ -88,10 +97,12 @@ def members_after(agent_set: AgentSet, after: Place | None, most: int) -> list[M
     corrections = agent_set.corrections().select_related("copy")
     hand_cases = agent_set.hand_cases()
     if after is not None:
-        same_time = Q(copy__captured_at=after.at) & (Q() if after.is_hand else Q(id__lt=after.id))
-        corrections = corrections.filter(Q(copy__captured_at__lt=after.at) | same_time)
-        hand_same = Q(created_at=after.at, id__lt=after.id) if after.is_hand else Q(pk__in=[])
-        hand_cases = hand_cases.filter(Q(created_at__lt=after.at) | hand_same)
+        # The first condition is what the index is walked by; the second takes off what comes before the place.
+        corrections = corrections.filter(copy__captured_at__lte=after.at)
+        if not after.is_hand:
+            corrections = corrections.exclude(copy__captured_at=after.at, id__gte=after.id)
+        ahead = Q(created_at=after.at, id__gte=after.id) if after.is_hand else Q(created_at=after.at)
+        hand_cases = hand_cases.filter(created_at__lte=after.at).exclude(ahead)
     members: list[Member] = [*corrections[:most], *hand_cases[:most]]
     return sorted(members, key=place_of, reverse=True)[:most]
 

@@ -16,6 +16,7 @@ from corrections.vocabulary import Status, SubjectKind
 from kindgi_site.callers import Caller
 from kindgi_site.exact_json import is_storable
 from kindgi_site.stored_json import JsonText
+from kindgi_site.workspaces.models import Project
 from testsets.models import HandCase, TestCase, TestRun, TestSet, TestSetVersion
 from testsets.queries.sets import HIGHEST_FIRST, latest_versions, set_not_found
 
@@ -133,10 +134,11 @@ def groups_for_building(caller: Caller) -> QuerySet[CorrectorGroup]:
 UNDONE = (Status.OPEN, Status.BEING_FIXED, Status.WITH_OWNER)
 
 
-def corrections_to_fix(project_id: UUID, agent_id: str, most: int) -> list[Correction]:
+def corrections_to_fix(project: Project, agent_id: str, most: int) -> list[Correction]:
     """What a new version may be said to fix, newest first, with the copies' tools and input and the groups."""
     corrections = Correction.objects.filter(
-        project=project_id,
+        workspace=project.workspace_id,
+        project=project,
         subject_kind=SubjectKind.AGENT,
         subject_id=agent_id,
         unregistered_at__isnull=True,

@@ -30,6 +30,7 @@ from testsets.models import HandCase
 from testsets.presenters.agents import agent_rows
 from testsets.presenters.cases import CaseShown, wire_row
 from testsets.presenters.live import change_shown, mistakes
+from testsets.presenters.numbers import counted
 from testsets.presenters.sets import VersionShown
 from testsets.presenters.test_runs import run_row
 from testsets.presenters.words import member_state
@@ -49,6 +50,7 @@ PAGE_SIZE = 30
 FIRST_CASES = 8
 MOST_CHANGES = 20
 MOST_TO_FIX = 100
+MOST_COUNTED = 10_000
 AnyForm = TypeVar("AnyForm", LiveForm, PromoteForm, DraftCaseForm)
 AGENT, FREEZE = "testsets/agent_detail.html", "testsets/agent_freeze.html"
 
@@ -84,7 +86,7 @@ def agent_page(
     owner = owner_of(project.id, agent_id)
     may_admin = caller.may(Action.ADMIN, project.id)
     changes = list(changes_of(project.id, agent_id)[:MOST_CHANGES])
-    to_fix = corrections_to_fix(project.id, agent_id, MOST_TO_FIX)
+    to_fix = corrections_to_fix(project, agent_id, MOST_TO_FIX)
     names = names_of(
         [*(change.requested_by_id for change in changes), *(row.made_by_id for row in to_fix)]
         + ([owner.id] if owner else [])
@@ -199,16 +201,22 @@ def case_remove(request: PageRequest, project_id: UUID, agent_id: str, case_id: 
     return redirect("testsets:agent_detail", project_id, agent_id)
 
 
-def counts_of(agent_set: AgentSet) -> dict[str, int]:
-    corrections, by_hand = agent_set.corrections().count(), agent_set.hand_cases().filter(is_incomplete=False).count()
-    total = corrections + by_hand
+def counts_of(agent_set: AgentSet) -> dict[str, object]:
+    """How many are in the set; of many corrections only that there are more than MOST_COUNTED."""
+    hand_cases = agent_set.hand_cases()
+    corrections = agent_set.corrections().order_by()[: MOST_COUNTED + 1].count()
+    by_hand = hand_cases.filter(is_incomplete=False).count()
+    total, over = corrections + by_hand, max(0, corrections + by_hand - MAX_CASES)
+    is_more = corrections > MOST_COUNTED
     return {
         "total": total,
-        "corrections": corrections,
+        "total_words": counted(total, MOST_COUNTED if is_more else total),
+        "corrections_words": counted(corrections, MOST_COUNTED),
         "by_hand": by_hand,
-        "incomplete": agent_set.hand_cases().filter(is_incomplete=True).count(),
+        "incomplete": hand_cases.filter(is_incomplete=True).count(),
         "frozen": min(total, MAX_CASES),
-        "over": max(0, total - MAX_CASES),
+        "over": over,
+        "over_words": counted(over, MOST_COUNTED - MAX_CASES if is_more else over),
     }
 
 
