@@ -63,9 +63,11 @@ class RunErasureView(V1View):
         responses={200: ErasedRunShape, **refusals(400, 401, 403, 404, 409, 503)},
     )
     def post(self, request: Request, run_id: str) -> Response:
+        """Once more clears what came in since, such as a replay; `erased` is then false, and the time the first."""
         key = path_uuid(run_id, "runId")
         receipt, erased_at = erase_run(caller=self.caller, run_id=key)
-        return Response({"runId": str(key), "contentErasedAt": wire_time(erased_at), "erased": receipt is not None})
+        is_first = receipt is not None and receipt.created_at == erased_at
+        return Response({"runId": str(key), "contentErasedAt": wire_time(erased_at), "erased": is_first})
 
 
 class ErasuresView(V1View):

@@ -98,10 +98,10 @@ class _Texts:
 
 
 def _hand_cases(workspace_id: UUID, run_ids: Sequence[UUID]) -> list[HandCase]:
-    """Removed ones too: they were frozen perhaps."""
+    """Those not emptied before; removed ones too: they were frozen perhaps."""
     names = [str(run_id) for run_id in run_ids]
     made_from = Q(run_id__in=run_ids) | Q(source_run_id__in=names)
-    rows = HandCase.objects.select_for_update().filter(made_from, workspace=workspace_id)
+    rows = HandCase.objects.select_for_update().filter(made_from, workspace=workspace_id, input__isnull=False)
     return list(rows.order_by("id").only("id", "unregistered_at"))
 
 
