@@ -69,6 +69,9 @@ class RunsView(V1View):
 class RunView(V1View):
     project_in_body = True
 
+    def check_path(self) -> None:
+        path_uuid(self.kwargs["run_id"], "runId")
+
     @extend_schema(
         operation_id="runs.get",
         summary="Fetch a run",

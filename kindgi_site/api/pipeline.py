@@ -68,6 +68,7 @@ class V1View(APIView):
         handler = getattr(self, method, None) if method in _METHODS else None
         if handler is None:
             raise route_not_found()
+        self.check_path()
         self._check_body_project()  # 11
         answer: Response = handler(self.request, *self.args, **self.kwargs)  # 12
         response: Response = self.finalize_response(self.request, answer, *self.args, **self.kwargs)
@@ -111,6 +112,9 @@ class V1View(APIView):
             after=open_cursor(sealed, place) if sealed else None,
             place=place,
         )
+
+    def check_path(self) -> None:
+        """A route whose path is refused before the project that its body names does so here."""
 
     def _check_body_project(self) -> None:
         body = self.document.value

@@ -1,7 +1,7 @@
 """`PUT /v1/runs/{runId}`: the ordered checks, what is kept and what is answered (contract 11.1, 11.2)."""
 
 import json
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -200,6 +200,14 @@ def test_an_empty_context_differs_from_none(api_client, run_path, run_body):
 def test_a_path_that_is_no_uuid(api_client, run_body, run_id):
     with nothing_stored():
         response = api_client.put(f"/v1/runs/{run_id}", run_body | {"status": "done"})
+
+    assert_refused(response, 400, "bad-input", field="runId")
+
+
+@pytest.mark.parametrize("project_id", ["x", str(UUID(int=7))])
+def test_the_path_beats_the_project(api_client, run_body, project_id):
+    with nothing_stored():
+        response = api_client.put("/v1/runs/no-uuid", run_body | {"projectId": project_id})
 
     assert_refused(response, 400, "bad-input", field="runId")
 
