@@ -78,6 +78,12 @@ def test_everything_that_can_be_said(root, workspace, project):
     assert root.client.get(f"{PATH}/{newest().id}").json() == expected
 
 
+def test_a_capability_named_twice_is_one(root):
+    response = root.client.post(PATH, {"capabilities": [FIX_JOB, FIX_JOB]})
+
+    assert (response.status_code, response.json()["capabilities"]) == (201, [FIX_JOB])
+
+
 def test_the_key_is_shown_once_and_never_by_a_retry(api_client):
     first = api_client.post(PATH, {"label": "x"}, idempotency_key="k")
     with nothing_stored():

@@ -87,7 +87,7 @@ def store_key(  # noqa: PLR0913 - a key has this many properties
         digest=digest_of(text),
         role=role,
         project=project,
-        capabilities=sorted(capabilities),
+        capabilities=sorted(set(capabilities)),
         expires_at=expires_at,
         label=label,
         reviewer_role=reviewer_role or "",
