@@ -27,18 +27,17 @@ class Step:
     words: str | Promise
     event: Event
     done: str | Promise = ""
-    takes_note: bool = False
     takes_link: bool = False
 
 
 STEPS = (
     Step("link", _("Link what fixes it"), Event.LINK, _("linked, being fixed"), takes_link=True),
-    Step("being-fixed", _("Being fixed"), Event.SET_BEING_FIXED, _("being fixed"), takes_note=True),
-    Step("wont-fix", _("Won’t fix"), Event.SET_WONT_FIX, _("won’t be fixed"), takes_note=True),
-    Step("open", _("Open again"), Event.SET_OPEN, _("open again"), takes_note=True),
-    Step("sort-owner", _("To the owner"), Event.SORT_TO_OWNER, _("now with the owner"), takes_note=True),
-    Step("sort-developer", _("To a developer"), Event.SORT_TO_DEVELOPER, _("sorted to a developer"), takes_note=True),
-    Step("sort-improve", _("To Improve"), Event.SORT_TO_IMPROVE, _("sorted to Improve"), takes_note=True),
+    Step("being-fixed", _("Being fixed"), Event.SET_BEING_FIXED, _("being fixed")),
+    Step("wont-fix", _("Won’t fix"), Event.SET_WONT_FIX, _("won’t be fixed")),
+    Step("open", _("Open again"), Event.SET_OPEN, _("open again")),
+    Step("sort-owner", _("To the owner"), Event.SORT_TO_OWNER, _("now with the owner")),
+    Step("sort-developer", _("To a developer"), Event.SORT_TO_DEVELOPER, _("sorted to a developer")),
+    Step("sort-improve", _("To Improve"), Event.SORT_TO_IMPROVE, _("sorted to Improve")),
     Step("unlink", _("Take the link away"), Event.UNLINK, _("link taken away")),
 )
 BY_NAME = {step.name: step for step in STEPS}

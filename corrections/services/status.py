@@ -87,9 +87,15 @@ def sort_correction(
 
 
 @transaction.atomic
-def link_correction(*, caller: Caller, correction_id: str, kind: LinkKind, target: str) -> Correction:
-    """Name the work that is meant to fix it, in place of an earlier link. `target` is an id, or an address."""
+def link_correction(
+    *, caller: Caller, correction_id: str, kind: LinkKind, target: str, note: str | None = None
+) -> Correction:
+    """Name the work that is meant to fix it, in place of an earlier link. `target` is an id, or an address.
+
+    `note` is for the history alone, as the reason of a sorting is.
+    """
     _check_link(kind, target)
+    _check_text(note, "note")
     correction = _locked(caller, correction_id)
     status_before = correction.status
 
@@ -101,12 +107,13 @@ def link_correction(*, caller: Caller, correction_id: str, kind: LinkKind, targe
         if correction.status != status_before:
             _drop_note(correction)
 
-    return _moved(caller, correction, Event.LINK, "link", also=link_it)
+    return _moved(caller, correction, Event.LINK, "link", note=note or "", also=link_it)
 
 
 @transaction.atomic
-def unlink_correction(*, caller: Caller, correction_id: str) -> Correction:
-    """Take the link away; without one nothing changes."""
+def unlink_correction(*, caller: Caller, correction_id: str, note: str | None = None) -> Correction:
+    """Take the link away; without one nothing changes. `note` is for the history alone."""
+    _check_text(note, "note")
     correction = _locked(caller, correction_id)
     if not correction.link_kind and correction.is_live:
         return correction
@@ -117,7 +124,7 @@ def unlink_correction(*, caller: Caller, correction_id: str) -> Correction:
         if correction.status != status_before:
             _drop_note(correction)
 
-    return _moved(caller, correction, Event.UNLINK, "unlink", also=unlink_it)
+    return _moved(caller, correction, Event.UNLINK, "unlink", note=note or "", also=unlink_it)
 
 
 @transaction.atomic

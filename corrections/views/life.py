@@ -149,9 +149,10 @@ def _take(caller: Caller, correction_id: str, form: StepForm) -> None:
         status.sort_correction(caller=caller, correction_id=correction_id, to=SORT_OF[said["step"]], reason=note)
     elif said["step"] == "link":
         kind = LinkKind(said["link_kind"])
-        status.link_correction(caller=caller, correction_id=correction_id, kind=kind, target=said["link_target"])
+        target = said["link_target"]
+        status.link_correction(caller=caller, correction_id=correction_id, kind=kind, target=target, note=note)
     else:
-        status.unlink_correction(caller=caller, correction_id=correction_id)
+        status.unlink_correction(caller=caller, correction_id=correction_id, note=note)
 
 
 def _list_context(request: PageRequest, form: StepForm, refusals: dict[str, str]) -> dict[str, Any]:
@@ -224,6 +225,5 @@ def _detail_context(request: PageRequest, correction: Correction, form: StepForm
         "form": form,
         "actions": [step for step in steps if not step.takes_link],
         "is_own": _is_own(caller, correction) and correction.is_live and writes,
-        "takes_note": any(step.takes_note for step in steps),
         "takes_link": any(step.takes_link for step in steps),
     }

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from corrections.models import Correction, CorrectionEvent
-from corrections.vocabulary import SortedTo, Status
+from corrections.vocabulary import LinkKind, SortedTo, Status
 from kindgi_site.callers import Role
 from kindgi_site.workspaces.models import Person, Project
 from tests.factories import ProjectFactory, caller_of, person_with
@@ -74,6 +74,25 @@ def test_a_note_stands_in_the_history(owner_client: Client, admin: Person, proje
     event = CorrectionEvent.objects.get()
     assert (event.action, event.from_status, event.to_status) == ("status", "with-owner", "wont-fix")
     assert (event.note, event.by_id) == ("As meant.", str(admin.id))
+
+
+@pytest.mark.parametrize(
+    ("step", "linked", "expected"),
+    [("link", "", (Status.BEING_FIXED, ADDRESS)), ("unlink", ADDRESS, (Status.OPEN, ""))],
+)
+def test_a_note_beside_a_link_stands_in_the_history_too(
+    owner_client: Client, project: Project, step: str, linked: str, expected: tuple[str, str]
+):
+    link = {"link_kind": LinkKind.PULL_REQUEST, "link_target": linked} if linked else {}
+    correction = correction_in(project, Status.BEING_FIXED, SortedTo.DEVELOPER, **link)
+    said = SAID | {"step": step, "link_target": ADDRESS, "note": "Merged on Friday."}
+
+    page = owner_client.post(f"/corrections/{correction.id}/steps/", said, headers=HTMX)
+
+    event = CorrectionEvent.objects.get()
+    assert (event.action, event.note) == (step, "Merged on Friday.")
+    assert "Merged on Friday." in text_of(page.content.decode())
+    assert state(correction) == (expected[0], SortedTo.DEVELOPER, expected[1], "")
 
 
 @pytest.mark.parametrize("htmx", [False, True], ids=["page", "htmx"])
