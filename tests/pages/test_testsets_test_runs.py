@@ -1,5 +1,6 @@
 """Test runs on pages: how each case stands, why, and two runs side by side."""
 
+import re
 from uuid import UUID
 
 import pytest
@@ -166,6 +167,30 @@ def test_two_runs_side_by_side(admin_client: Client, loop: Loop, cases: list[str
     assert [failure.tool for failure in chosen.context["cases"][0].before.failures] == ["find_order"]
     assert "regressed 1" in text(admin_client, path)
     assert admin_client.get(f"{path}?against={first[:-1]}").context["against"].subject_version == "1.2.0"
+
+
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "htmx"])
+def test_what_is_shown_stays_when_another_run_is_laid_beside(
+    admin_client: Client, loop: Loop, cases: list[str], htmx: bool
+):
+    graded(loop, "1.1.0", cases, WRONG, WRONG, WRONG, WRONG)
+    path = graded(loop, "1.2.0", cases, RIGHT, RIGHT, RIGHT, RIGHT)
+
+    part = admin_client.get(f"{path}?show=fixed", headers=HTMX if htmx else {}).content.decode()
+    whole = admin_client.get(path).content.decode()
+
+    kept = '<input type="hidden" name="show" value="fixed">'
+    assert [kept in form for form in re.findall(r'<form class="against".*?</form>', part, re.DOTALL)] == [True]
+    assert 'name="show"' not in whole
+
+
+def test_back_to_the_previous_version_what_is_shown_stays(admin_client: Client, loop: Loop, cases: list[str]):
+    first = loop.grade("1.1.0", dict.fromkeys(cases, WRONG))["runId"]
+    path = graded(loop, "1.2.0", cases, RIGHT, RIGHT, RIGHT, RIGHT)
+
+    shown = admin_client.get(f"{path}?against={first}&show=fixed").content.decode()
+
+    assert re.findall(r'href="([^"]*)">Against the previous version', shown) == ["?show=fixed"]
 
 
 def test_against_a_run_of_another_workspace_is_not_there(admin_client: Client, loop: Loop, cases: list[str]):

@@ -1,6 +1,7 @@
 """Test runs: the list, and one run: what it waits for, or each case against another run."""
 
 from http import HTTPStatus
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
@@ -69,7 +70,7 @@ def test_run_list(request: PageRequest) -> HttpResponse:
         "set_name": request.GET.get("set", ""),
         "subject": request.GET.get("subject", ""),
         "query": query.urlencode(),
-        "is_first_page": before is None,
+        "is_later_page": before is not None,
     }
     return render_page(
         request, "testsets/test_run_list.html", fragment="testsets/_test_run_table.html", context=context
@@ -153,10 +154,10 @@ def _comparison(request: PageRequest, run: TestRun) -> dict[str, object]:
         f"test-run:{run.id}", run.started_at, project_id=run.project_id, agent_id=run.subject_id, most=MOST_SETTLED
     )
     rows = settled(events, names_of(event.correction.made_by_id for event in events))
-    beside = f"against={against.id}&" if against and is_chosen else ""
+    beside = {"against": against.id} if against and is_chosen else {}
     return {
-        "against_query": beside,
-        "case_query": f"{beside}show={show}&" if show else beside,
+        "against_query": f"{urlencode(beside)}&" if beside else "",
+        "case_query": urlencode(beside | ({"show": show} if show else {})),
         "others": others,
         "against": against,
         "is_chosen": is_chosen,
