@@ -50,6 +50,15 @@ def test_empty_list_says_what_to_do(admin_client: Client, viewer_client: Client)
     assert "Build one" not in text(viewer_client, "/test-sets/")
 
 
+def test_later_pages_of_the_list_lead_back_to_the_first(admin_client: Client, loop: Loop, frozen: str):
+    before = text(admin_client, "/test-sets/?after=a")
+    beyond = text(admin_client, "/test-sets/?after=z")
+
+    assert ("← First" in before, "support.corrections" in before) == (True, True)
+    assert "No more test sets. To the first" in beyond
+    assert "← First" not in text(admin_client, "/test-sets/")
+
+
 def test_list_shows_the_latest_version_kind_and_cases(admin_client: Client, loop: Loop, frozen: str):
     loop.correct()
     loop.freeze("1.10.0")

@@ -38,7 +38,7 @@ def test_set_list(request: PageRequest) -> HttpResponse:
     context = {
         "rows": [set_row(version) for version in page.rows],
         "next": page.next,
-        "is_first_page": not request.GET.get("after"),
+        "is_later_page": bool(request.GET.get("after")),
         "may_build": may_build_somewhere(request),
     }
     return render_page(
