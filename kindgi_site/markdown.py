@@ -1,6 +1,7 @@
 """Markdown of untrusted authors as HTML that can do nothing: no markup of theirs, nothing fetched."""
 
 from collections.abc import MutableMapping, Sequence
+from html import unescape
 from typing import Any
 
 import nh3
@@ -36,6 +37,12 @@ def _level(token: Token) -> int:
 _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer).enable(
     ["table", "strikethrough"]
 )
+
+
+def markdown_words(text: str) -> str:
+    """The words alone, for where there is no room for more; each block begins a line. Nothing but marks stays so."""
+    lines = unescape(nh3.clean(_markdown.render(text), tags=set())).splitlines()
+    return "\n".join(line for line in lines if line.strip()) or text
 
 
 def markdown_html(text: str) -> SafeString:

@@ -65,10 +65,11 @@ def answer_shown(answer: Item | None, items: Sequence[Item], raw_url: str) -> An
         fields = [(plain(key), value_html(part, raw_url)) for key, part in left.items()]
     elif not isinstance(value, str):
         fields = [(_("Value"), value_html(value, raw_url))]
-    return Answer(_words_html(words, raw_url), fields)
+    return Answer(words_html(words, raw_url), fields)
 
 
-def _words_html(words: str, raw_url: str) -> SafeString:
+def words_html(words: str, raw_url: str) -> SafeString:
+    """The words of an answer read as markdown; of a large one only how large it is."""
     return markdown_html(words) if len(words) <= BLOB else blob_html(words, len(words), raw_url)
 
 

@@ -9,16 +9,18 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from corrections.models import Correction, CorrectionEvent, RunCopy
-from corrections.presenters.answers import answer_words
+from corrections.presenters.answers import answer_words, words_html
 from corrections.presenters.comparisons import Comparison, comparisons
 from corrections.presenters.history import maker_name, state_words
 from corrections.presenters.sentences import sentences
-from corrections.presenters.text import plain, shortened_id
+from corrections.presenters.text import cut, plain, shortened_id
 from corrections.queries.said import said_of
 from corrections.rules.calls import Call, calls_made, listed
 from corrections.rules.outputs import answer_of
 from corrections.vocabulary import LinkKind, Status, SubjectKind, Verdict
+from kindgi_site.markdown import markdown_html, markdown_words
 
+LONGEST_EXCERPT = 280  # of an answer, in a list
 SIGNS = {
     Status.OPEN: "○",
     Status.BEING_FIXED: "◐",
@@ -61,6 +63,22 @@ class CorrectionShown:
     refusal: str = ""
     is_chosen: bool = False
 
+    @property
+    def said_in_short(self) -> str:
+        return _in_short(self.said)
+
+    @property
+    def should_say_in_short(self) -> str:
+        return _in_short(self.should_say)
+
+    @property
+    def said_html(self) -> SafeString:
+        return words_html(self.said, reverse("corrections:run_raw", args=[self.correction.run_id, "output"]))
+
+    @property
+    def should_say_html(self) -> SafeString:
+        return markdown_html(self.should_say)
+
 
 @dataclass(frozen=True, slots=True)
 class StepShown:
@@ -99,6 +117,10 @@ def shown(
         refusal=refusal,
         is_chosen=is_chosen,
     )
+
+
+def _in_short(words: str) -> str:
+    return cut(markdown_words(words[: 2 * LONGEST_EXCERPT]), LONGEST_EXCERPT)
 
 
 def _answer_given(correction: Correction) -> str:

@@ -31,7 +31,6 @@ class Said:
     right_items: int
     wrong_items: int
     sentences: list[SafeString]
-    should_say: str
     why: str
 
 
@@ -55,7 +54,6 @@ def history(
             right_items=verdicts.count(Verdict.RIGHT),
             wrong_items=verdicts.count(Verdict.WRONG),
             sentences=sentences(draft, called),
-            should_say=plain(correction.should_say),
             why=plain(correction.why),
         )
 

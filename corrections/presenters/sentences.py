@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 from corrections.drafts import CorrectionDraft, ExpectedCall
 from corrections.presenters.text import cut, plain, value_words
 from corrections.vocabulary import Verdict
+from kindgi_site.markdown import markdown_words
 
 LONGEST_VALUE = 60
 LONGEST_SAY = 120
@@ -77,7 +78,8 @@ def _answer(draft: CorrectionDraft) -> SafeString | None:
     if draft.answer == Verdict.RIGHT:
         return escape(_("Its answer may stay as it is."))
     if draft.answer == Verdict.WRONG and (draft.should_say or "").strip():
-        said = cut(" ".join(plain(draft.should_say or "").split()), LONGEST_SAY)
+        words = markdown_words(plain((draft.should_say or "")[: 4 * LONGEST_SAY]))
+        said = cut(" ".join(words.split()), LONGEST_SAY)
         return format_html(_("Its answer should say “{said}”"), said=format_html("<bdi>{}</bdi>", said))
     if draft.answer == Verdict.WRONG:
         return escape(_("Its answer must be another one."))

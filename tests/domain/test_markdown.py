@@ -2,7 +2,7 @@
 
 import pytest
 
-from kindgi_site.markdown import markdown_html
+from kindgi_site.markdown import markdown_html, markdown_words
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,25 @@ from kindgi_site.markdown import markdown_html
 )
 def test_markdown(text, html):
     assert markdown_html(text) == html
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("**bold**, `code` and *slanted*", "bold, code and slanted"),
+        ("# Title\n\nFirst:\n\n- one\n- **two**\n\n1. three", "Title\nFirst:\none\ntwo\nthree"),
+        ("one\ntwo", "one\ntwo"),
+        ("2 * 3 * 4 < 5 & snake_case_name &amp; 6 > 1", "2 * 3 * 4 < 5 & snake_case_name & 6 > 1"),
+        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+        ("[a](https://a.example/) ![a cat](https://a.example/cat.png)", "a a cat"),
+        ("**cut in the mid", "**cut in the mid"),
+        ("|a|b|\n|-|-|\n|1|2|", "a\nb\n1\n2"),
+        ("---", "---"),
+        ("", ""),
+    ],
+)
+def test_words_alone(text, words):
+    assert markdown_words(text) == words
 
 
 def test_nothing_that_is_made_carries_a_style_or_a_script():

@@ -78,6 +78,20 @@ def test_a_row_shows_what_was_called_beside_what_should_have_been(reviewer_clien
     assert "● With the owner" in said
 
 
+def test_answers_are_read_without_the_marks_of_markdown(reviewer_client: Client, project: Project):
+    answer = "**Done.** It arrives on `Monday`.\n\n- *Seat* 12A"
+    copy = RunCopyFactory(project=project, output=JsonText.of({"content": answer}))
+    correction = correction_in(project, Status.WITH_OWNER, copy=copy, should_say="On **Tuesday**, seat `12B`.")
+
+    row = shown(reviewer_client)
+    page = reviewer_client.get(f"/corrections/{correction.id}/").content.decode()
+
+    assert "It said ✗ wrong Done. It arrives on Monday. Seat 12A It should have said On Tuesday, seat 12B." in row
+    assert "Its answer should say “On Tuesday, seat 12B.”" in row
+    assert "<p><strong>Done.</strong> It arrives on <code>Monday</code>.</p>" in page
+    assert "<p>On <strong>Tuesday</strong>, seat <code>12B</code>.</p>" in page
+
+
 def test_hostile_words_are_only_words(reviewer_client: Client, project: Project):
     correction_in(
         project,

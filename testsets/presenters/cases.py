@@ -17,6 +17,7 @@ from corrections.presenters.text import cut, first_words, plain, shortened_id
 from corrections.rules.weights import WEIGHT_WITHOUT_GROUP, ItemSum
 from corrections.vocabulary import Verdict
 from kindgi_site.exact_json import dumps
+from kindgi_site.markdown import markdown_html
 from testsets.models import TestCase
 from testsets.presenters.numbers import weight_words
 from testsets.queries.pages import CASE_PREFIX, Sayers
@@ -37,6 +38,10 @@ class Sayer:
     at: datetime | None
     why: str
     should_say: str
+
+    @property
+    def should_say_html(self) -> SafeString:
+        return markdown_html(self.should_say)
 
 
 @dataclass(frozen=True, slots=True)
