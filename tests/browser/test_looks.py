@@ -5,11 +5,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from corrections.models import Run
+from corrections.vocabulary import Status
 from kindgi_site.exact_json import JsonText
-from kindgi_site.workspaces.models import Person
+from kindgi_site.workspaces.models import Person, Project
 from tests.browser.conftest import OpenTab
 from tests.browser.pages import choose, open_every_fold
 from tests.factories import CorrectorGroupFactory, RunFactory
+from tests.life import correction_in
 
 pytestmark = pytest.mark.browser
 
@@ -90,6 +92,19 @@ def test_nothing_is_wider_than_the_screen(open_tab: OpenTab, ana: Person, correc
         tab.goto(path)
         open_every_fold(tab)
         assert tab.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_ends_where_its_words_end(open_tab: OpenTab, ana: Person, project: Project, width: int):
+    for _number in range(30):
+        correction_in(project, Status.WITH_OWNER, subject_id="orders.support")
+    tab = open_tab(person=ana, width=width)
+
+    tab.goto(f"/agents/{project.id}/orders.support/")
+
+    assert tab.locator(".mistake").count() == 30
+    end = tab.locator("#main").evaluate("main => Math.ceil(main.getBoundingClientRect().bottom + scrollY)")
+    assert tab.evaluate("document.documentElement.scrollHeight") <= end
 
 
 def test_what_is_chosen_and_where_the_keyboard_is_can_be_seen(open_tab: OpenTab, ana: Person, refund: Run):
