@@ -232,7 +232,10 @@ def test_a_run_becomes_a_case_once(admin_client: Client, loop: Loop, agent: str)
 
 @pytest.mark.parametrize(
     ("run_id", "words"),
-    [("nonsense", "Enter a valid UUID."), ("00000000-0000-4000-8000-000000000000", "There is no such run.")],
+    [
+        ("nonsense", "Give the id of a run, as the run’s own page shows it."),
+        ("00000000-0000-4000-8000-000000000000", "There is no such run."),
+    ],
 )
 def test_a_run_that_is_not_there_is_refused_beside_the_field(admin_client: Client, agent: str, run_id: str, words: str):
     refused = admin_client.post(f"{agent}cases/from-run/", {"run_id": run_id})

@@ -86,7 +86,9 @@ class PromoteForm(forms.Form):
     """A run becomes a case of its agent's set."""
 
     run_id = forms.UUIDField(
-        label=gettext_lazy("Run id"), widget=words(placeholder=gettext_lazy("id of a run of this agent"))
+        label=gettext_lazy("Run id"),
+        widget=words(placeholder=gettext_lazy("id of a run of this agent")),
+        error_messages={"invalid": gettext_lazy("Give the id of a run, as the run’s own page shows it.")},
     )
 
     def run(self) -> UUID:
