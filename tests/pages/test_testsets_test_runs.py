@@ -96,6 +96,17 @@ def test_each_case_against_the_previous_version(admin_client: Client, loop: Loop
     assert before in now.content.decode()
 
 
+def test_a_long_path_is_broken_after_its_slashes(admin_client: Client, loop: Loop):
+    wanted = {"flights": [{"a<b/c": 1}]}
+    case = loop.correct(decisions="wrong", shouldCall=[{"tool": "find_order", "args": wanted}])
+    loop.freeze()
+    made = [{"toolId": "find_order", "arguments": {"flights": [{"a<b/c": 2}]}}]
+
+    page = admin_client.get(graded(loop, "1.1.0", [case], made)).content.decode()
+
+    assert '<th scope="row">flights/<wbr>0/<wbr>a&lt;b~1c</th>' in page
+
+
 def test_the_first_version_has_nothing_to_be_laid_beside(admin_client: Client, loop: Loop, cases: list[str]):
     page = text(admin_client, graded(loop, "1.1.0", cases, RIGHT, WRONG, RIGHT, RIGHT))
 

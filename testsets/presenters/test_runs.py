@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -45,7 +46,7 @@ class StandingShown:
 
 @dataclass(frozen=True, slots=True)
 class PathShown:
-    path: str
+    path: SafeString
     wanted: SafeString | str
     got: SafeString | str
 
@@ -198,13 +199,18 @@ def _failure(failure: Mapping[str, Any], called: Sequence[str], raw_url: str) ->
     }
     paths = [
         PathShown(
-            path=plain(path["path"]).removeprefix("/") or _("arguments"),
+            path=_breakable(plain(path["path"]).removeprefix("/") or _("arguments")),
             wanted=value_html(path["wanted"], raw_url) if "wanted" in path else _("nothing"),
             got=value_html(path["got"], raw_url) if "got" in path else _("nothing"),
         )
         for path in failure.get("paths", ())
     ]
     return FailureShown(plain(failure["tool"]), words.get(failure["kind"], plain(failure["kind"])), paths)
+
+
+def _breakable(path: str) -> SafeString:
+    """A path in a narrow column goes on in the next line after a slash, not in the middle of a name."""
+    return format_html_join(SafeString("/<wbr>"), "{}", ((part,) for part in path.split("/")))
 
 
 def _lines(result: Mapping[str, Any]) -> Iterator[str]:
