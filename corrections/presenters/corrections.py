@@ -13,13 +13,14 @@ from corrections.presenters.answers import answer_words, words_html
 from corrections.presenters.comparisons import Comparison, comparisons
 from corrections.presenters.history import maker_name, state_words
 from corrections.presenters.sentences import sentences
-from corrections.presenters.text import cut, plain, shortened_id
+from corrections.presenters.text import cut, first_words, plain, shortened_id
 from corrections.queries.said import said_of
 from corrections.rules.calls import Call, calls_made, listed
 from corrections.rules.outputs import answer_of
 from corrections.vocabulary import LinkKind, Status, SubjectKind, Verdict
 from kindgi_site.markdown import markdown_html, markdown_words
 
+LONGEST_LINE = 160
 LONGEST_EXCERPT = 280  # of an answer, in a list
 SIGNS = {
     Status.OPEN: "○",
@@ -42,7 +43,7 @@ class LinkShown:
 
 @dataclass(frozen=True, slots=True)
 class CorrectionShown:
-    """One correction. `said` is the answer that was wrong; `refusal` is why the step just asked for was not taken."""
+    """One correction. `words` came in, `said` is the answer that was wrong, `refusal` why a step was not taken."""
 
     correction: Correction
     who: str
@@ -50,6 +51,7 @@ class CorrectionShown:
     status_words: str
     status_sign: str
     sorted_words: str
+    words: str
     sentences: list[SafeString]
     comparisons: list[Comparison]
     said: str
@@ -94,7 +96,7 @@ class StepShown:
 def shown(
     correction: Correction, names: Mapping[str, str], *, caller_id: str, refusal: str = "", is_chosen: bool = False
 ) -> CorrectionShown:
-    """The correction's copy must be joined with its output and calls."""
+    """The correction comes from `queries/correction_pages.py`, which joins what is shown of its copy."""
     draft = said_of(correction)
     raw_url = reverse("corrections:run_raw", args=[correction.run_id, "calls"])
     return CorrectionShown(
@@ -104,6 +106,7 @@ def shown(
         status_words=state_words(correction),
         status_sign=SIGNS[Status(correction.status)],
         sorted_words=_sorted_words(correction),
+        words=cut(first_words(correction.input_head or ""), LONGEST_LINE),  # type: ignore[attr-defined]
         sentences=sentences(draft, correction.copy.called_tool_names),
         comparisons=comparisons(draft, calls_of(correction.copy), raw_url),
         said=_answer_given(correction),

@@ -144,7 +144,7 @@ def cut(text: str, most: int) -> str:
         return text
     start = text[: most - 1]
     at_word = start.rpartition(" ")[0]
-    return (at_word if len(at_word) > most * 0.7 else start).rstrip(" ,;:") + "…"
+    return (at_word if len(at_word) > most * 0.7 else start).rstrip(" .,;:") + "…"
 
 
 def size_words(characters: int) -> str:

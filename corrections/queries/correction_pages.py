@@ -2,10 +2,12 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import CharField, QuerySet
+from django.db.models.functions import Substr
 
 from corrections.models import Correction, CorrectionEvent
 from corrections.queries.corrections import correction_not_found, corrections_readable_by
+from corrections.queries.run_pages import HEAD
 from kindgi_site.callers import Caller
 
 PAGE_SIZE = 30
@@ -13,14 +15,20 @@ LONGEST_HISTORY = 200
 
 
 def corrections_for_list(caller: Caller) -> QuerySet[Correction]:
-    """Newest first, with groups and the calls of their copies; the copies' larger parts stay unread."""
-    corrections = corrections_readable_by(caller).select_related("group", "copy").prefetch_related("project")
+    """Newest first, with groups, the calls of their copies and the head of what came in; the rest stays unread."""
+    corrections = _with_head_of_input(corrections_readable_by(caller)).select_related("group", "copy")
+    corrections = corrections.prefetch_related("project")
     return corrections.defer("copy__input", "copy__context", "copy__segments")
+
+
+def _with_head_of_input(corrections: QuerySet[Correction]) -> QuerySet[Correction]:
+    return corrections.annotate(input_head=Substr("copy__input", 1, HEAD, output_field=CharField()))
 
 
 def correction_for_page(caller: Caller, correction_id: UUID) -> Correction:
     """With its group, copy and project; NotFoundError when it is not theirs."""
-    corrections = corrections_readable_by(caller).select_related("group", "copy", "project", "superseded_by")
+    corrections = _with_head_of_input(corrections_readable_by(caller))
+    corrections = corrections.select_related("group", "copy", "project", "superseded_by")
     found = corrections.filter(id=correction_id).first()
     if found is None:
         raise correction_not_found(correction_id)

@@ -78,6 +78,18 @@ def test_a_row_shows_what_was_called_beside_what_should_have_been(reviewer_clien
     assert "● With the owner" in said
 
 
+def test_it_says_what_came_in(reviewer_client: Client, project: Project):
+    asked = RunCopyFactory(project=project, input=JsonText.of({"message": "Where is <b>my</b> pot?"}))
+    erased = RunCopyFactory(project=project, input=None)
+    correction = correction_in(project, Status.WITH_OWNER, copy=asked)
+    correction_in(project, Status.WITH_OWNER, copy=erased)
+    words = '<p class="desk-words" dir="auto">Where is &lt;b&gt;my&lt;/b&gt; pot?</p>'
+
+    pages = [reviewer_client.get(path).content.decode() for path in ("/corrections/", f"/corrections/{correction.id}/")]
+
+    assert [(words in page, page.count("desk-words")) for page in pages] == [(True, 1), (True, 1)]
+
+
 def test_answers_are_read_without_the_marks_of_markdown(reviewer_client: Client, project: Project):
     answer = "**Done.** It arrives on `Monday`.\n\n- *Seat* 12A"
     copy = RunCopyFactory(project=project, output=JsonText.of({"content": answer}))
