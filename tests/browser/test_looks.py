@@ -107,6 +107,24 @@ def test_a_page_ends_where_its_words_end(open_tab: OpenTab, ana: Person, project
     assert tab.evaluate("document.documentElement.scrollHeight") <= end
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_mark_of_a_difference_stands_beside_a_long_value(
+    open_tab: OpenTab, ana: Person, project: Project, width: int
+):
+    wanted = [{"tool": "book", "args": {"flights": [{"number": f"HAT{number}"} for number in range(40)]}}]
+    correction_in(project, Status.WITH_OWNER, answer="", decisions="wrong", should_call=JsonText.of(wanted))
+    tab = open_tab(person=ana, width=width)
+
+    tab.goto("/corrections/")
+
+    mark = tab.locator(".differs-mark").bounding_box()
+    fold = tab.locator(".compare-wanted .value-fold").bounding_box()
+    assert mark is not None
+    assert fold is not None
+    assert (abs(mark["y"] - fold["y"]) < 8, mark["x"] < fold["x"]) == (True, True)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_what_is_chosen_and_where_the_keyboard_is_can_be_seen(open_tab: OpenTab, ana: Person, refund: Run):
     tab = open_tab(person=ana)
     tab.goto(f"/runs/{refund.run_id}/")
