@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
@@ -55,6 +56,14 @@ class WireHeadersMiddleware:
             response.content = b""
             response["Content-Length"] = length
         return response
+
+
+class PackedPagesMiddleware(GZipMiddleware):
+    """Pages go packed to browsers that take it. What programs read stays as it is written."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        is_page = response.get("Content-Type", "").startswith("text/html")
+        return super().process_response(request, response) if is_page else response
 
 
 class BodyLimitMiddleware:
