@@ -1,6 +1,7 @@
 """Forms that are refused, and forms that only ask: what the browser shows and sends."""
 
 import pytest
+from playwright.sync_api import Locator
 
 from kindgi_site.callers import Role
 from kindgi_site.workspaces.models import Person, Project
@@ -19,6 +20,14 @@ def owner(project: Project) -> Person:
     return person_with(project, Role.ADMIN)
 
 
+def border_of(field: Locator) -> str:
+    return str(field.evaluate("field => getComputedStyle(field).borderTopColor"))
+
+
+def colour_of(words: Locator) -> str:
+    return str(words.evaluate("words => getComputedStyle(words).color"))
+
+
 @SCRIPTS
 def test_a_refused_form_is_where_the_page_opens(open_tab: OpenTab, owner: Person, loop: Loop, scripts: bool):
     for _number in range(12):
@@ -35,6 +44,7 @@ def test_a_refused_form_is_where_the_page_opens(open_tab: OpenTab, owner: Person
     assert problem.inner_text() == "Give the id of a run, as the run’s own page shows it."
     assert box is not None
     assert 0 <= box["y"] <= 860 - box["height"]
+    assert border_of(tab.get_by_label("Run id")) == colour_of(problem)
     tab.keyboard.press("Tab")
     assert tab.get_by_label("Run id").evaluate("field => field === document.activeElement")
 
