@@ -230,6 +230,16 @@ def test_a_run_becomes_a_case_once(admin_client: Client, loop: Loop, agent: str)
     assert HandCase.objects.count() == 1
 
 
+def test_pages_under_an_agent_are_among_the_agents(admin_client: Client, agent: str, loop: Loop):
+    loop.correct()
+    change = loop.change("pin", "1.1.0")["id"]
+
+    pages = [admin_client.get(path) for path in (agent, f"{agent}freeze/", f"{agent}changes/{change}/")]
+
+    current = [re.findall(r'aria-current="page">([^<]+)<', page.content.decode()) for page in pages]
+    assert current == [["Agents"], ["Agents"], ["Agents"]]
+
+
 @pytest.mark.parametrize(
     ("run_id", "words"),
     [
