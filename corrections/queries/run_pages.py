@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from uuid import UUID
 
 from django.db.models import CharField, F, QuerySet, Value
@@ -30,12 +31,16 @@ def runs_for_list(caller: Caller) -> QuerySet[Run]:
 
 
 def live_corrections_of(caller: Caller, runs: Iterable[Run]) -> dict[UUID, list[Correction]]:
-    """The live corrections of some runs by run id, with only what a list shows of them."""
+    """The live corrections of some runs by run id, newest first, with only what a list shows of them."""
     shown = corrections_readable_by(caller).filter(
         run_id__in=[run.run_id for run in runs], unregistered_at__isnull=True
     )
+    # Put in order here: asked for it, SQLite walks all corrections in that order to find these few.
+    rows = shown.order_by().only(
+        "run_id", "has_right", "has_wrong", "expert", "made_by_kind", "made_by_id", "created_at"
+    )
     found: dict[UUID, list[Correction]] = {}
-    for correction in shown.only("run_id", "has_right", "has_wrong", "expert", "made_by_kind", "made_by_id"):
+    for correction in sorted(rows, key=attrgetter("created_at", "id"), reverse=True):
         found.setdefault(correction.run_id, []).append(correction)
     return found
 

@@ -107,10 +107,12 @@ def sayers_of(workspace_id: UUID, ids: Iterable[str]) -> Sayers:
     )
     found = {
         str(row.id): row
-        for row in corrections.only("made_by_kind", "made_by_id", *shown, "group__name", "group__weight")
+        for row in corrections.order_by().only("made_by_kind", "made_by_id", *shown, "group__name", "group__weight")
     }
     hands = HandCase.objects.filter(workspace=workspace_id, id__in=[key for key in hand_keys if key])
-    by_hand = {row.case_id: row for row in hands.only("created_by_kind", "created_by_id", "created_at", "note")}
+    by_hand = {
+        row.case_id: row for row in hands.order_by().only("created_by_kind", "created_by_id", "created_at", "note")
+    }
     makers = [row.made_by_id for row in found.values()] + [row.created_by_id for row in by_hand.values()]
     return Sayers(found, by_hand, names_of(makers))
 

@@ -180,7 +180,7 @@ class Importer:
     def _seen(self, run_ids: list[UUID]) -> dict[UUID, datetime]:
         """When each of those runs that are stored was last changed."""
         stored = Run.objects.filter(workspace=self.project.workspace_id, run_id__in=run_ids)
-        return dict(stored.values_list("run_id", "updated_at"))
+        return dict(stored.order_by().values_list("run_id", "updated_at"))
 
 
 def read_run(line: Line, project: Project) -> RunDraft:
