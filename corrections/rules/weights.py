@@ -1,5 +1,6 @@
 """Adding the corrections of one run up: votes on its items, their weights, the calls expected (contract 13)."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from corrections.vocabulary import SubjectKind, Verdict
 from kindgi_site.exact_json import Number
 
 WEIGHT_WITHOUT_GROUP = 1.0
+_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,11 +199,14 @@ def plain(weight: float) -> int | float:
 
 
 def added(weights: Iterable[float]) -> float:
-    """Plain additions in order, as the contract has them; `sum` corrects rounding errors from Python 3.12 on."""
+    """Plain additions in order, as the contract has them; `sum` corrects rounding errors from Python 3.12 on.
+
+    They stop at the largest double: beyond it is Infinity, which is no JSON.
+    """
     total = 0.0
     for weight in weights:
         total += weight
-    return total
+    return min(total, _LARGEST)
 
 
 @dataclass(frozen=True, slots=True)

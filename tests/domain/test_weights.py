@@ -105,6 +105,19 @@ def test_weights_add_up_newest_first_in_double_precision():
     assert tenth.total_weight == 0.9999999999999999
 
 
+def test_weights_beyond_the_largest_double_stop_at_it():
+    """A weight may be any finite number; Infinity is no JSON."""
+    largest = 1.7976931348623157e308
+    (item,) = item_sums(
+        [counted("c2", yes(), group="heavy", expert=True), counted("c1", yes(), group="heavy", expert=True)],
+        {"heavy": 1.7e308},
+        PLACE,
+    )
+
+    assert (item.yes_weight, item.total_weight, item.expert.total_weight) == (largest, largest, largest)
+    assert read_item_sum(parse(dumps(item.wire()))) == item
+
+
 def test_place_and_rank_are_the_newest_votes_even_when_it_has_none():
     (item,) = item_sums([counted("c2", yes()), counted("c1", yes(pointer="/m/1", rank=1))], WEIGHTS, PLACE)
 

@@ -45,6 +45,14 @@ def test_the_contracts_example_of_precision():
     assert round(precision.candidate, 4) == 0.6154
 
 
+def test_pooled_weights_beyond_the_largest_double_are_numbers_still():
+    heavy = scored('{"m": [{"id": "a"}]}', summed("a", 1.7e308, 1.7e308))
+
+    share = metrics([ScoredCase(heavy, (heavy,))] * 2, k=3)[YES_SHARE]
+
+    assert (share.candidate, share.baseline, share.delta, share.weight) == (1, 1, 0, 1.7976931348623157e308)
+
+
 SAME = [
     ('{"m": [{"id": "a"}]}', "a", None, True, "its own key"),
     ('{"m": [{"id": 1.0}]}', "1", None, True, "a number as its own key"),
