@@ -1,6 +1,7 @@
 """What happens at the same moment comes one after the other: grading, shipping, freezing, erasing (16.3, 12.3)."""
 
 from threading import Event
+from uuid import UUID
 
 import pytest
 from django.db import transaction
@@ -9,8 +10,9 @@ from tests.at_once import at_once
 from tests.factories import caller_of
 from tests.loop import RIGHT_CALL, WRONG_CALL, output
 from testsets.drafts import LiveChangeDraft
-from testsets.models import TestCase, TestRunCase
+from testsets.models import TestCase, TestRunCase, TestRunOutput
 from testsets.services.live import change_live
+from testsets.services.test_runs import rescore_test_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AGAIN = range(5)
@@ -105,3 +107,29 @@ def test_an_erasure_beside_the_last_outputs_ends_the_run_without_the_case(loop, 
     assert loop.ask("GET", f"/v1/test-runs/{at_work}")["status"] == "completed"
     assert TestRunCase.objects.exclude(erased_at=None).get().case_id == gone
     assert [loop.correction(case)["status"] for case in stay] == ["fixed", "fixed"]
+
+
+def test_an_erasure_waits_for_a_rescore_that_has_copied_but_is_not_done(loop, admin, root_client):
+    """It has copied what the case was given; an erasure that did not wait would not see the copies, and leave them."""
+    run = loop.run(calls=[WRONG_CALL])
+    correction = loop.correct(run, decisions="wrong", mustNotCall=["find_order"])
+    loop.freeze()
+    graded = loop.start("1.1.0")
+    loop.submit(graded, output(correction))
+    has_copied, is_erased = Event(), Event()
+
+    def rescore():
+        with transaction.atomic():
+            rescore_test_run(caller=caller_of(admin), run_id=UUID(graded))
+            has_copied.set()
+            return is_erased.wait(timeout=1)
+
+    def erase():
+        has_copied.wait(timeout=30)
+        answer = root_client.post(f"/v1/runs/{run}/erase")
+        is_erased.set()
+        return answer.status_code
+
+    assert at_once([rescore, erase]) == [False, 200]
+    assert TestRunCase.objects.filter(erased_at=None).count() == 0
+    assert list(TestRunOutput.objects.values_list("output", "calls")) == [(None, None), (None, None)]

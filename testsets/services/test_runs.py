@@ -166,6 +166,7 @@ def cancel_test_run(*, caller: Caller, run_id: UUID, reason: str = "") -> TestRu
 @transaction.atomic
 def rescore_test_run(*, caller: Caller, run_id: UUID, project_id: UUID | None = None) -> TestRun:
     """A new run over the submitted outputs, with what people said since of the runs behind them."""
+    hold_erasures(caller.workspace_id)
     old = _locked(caller, run_id, Action.ADMIN)
     check_project_action(caller, Action.WRITE, project_id or old.project_id)
     if not is_rescorable(old):
