@@ -16,3 +16,9 @@ def as_uuid(text: str) -> UUID | None:
     except ValueError:
         return None
     return found if str(found) == text.lower() else None
+
+
+def as_kept(text: str) -> str:
+    """A run's id as runs have it, so that erasing the one finds the other; what is no UUID stays as sent."""
+    key = as_uuid(text)
+    return text if key is None else str(key)

@@ -26,10 +26,10 @@ from kindgi_site.api.bodies import (
     Word,
     any_of,
     one_of,
-    uuid_of,
 )
 from kindgi_site.api.documents import Document
 from kindgi_site.exact_json import JsonText, dumps
+from kindgi_site.keys import as_kept
 
 MAX_ID = 200
 MAX_NOTE = 2000
@@ -186,18 +186,12 @@ def run_draft(run_id: UUID, document: Document) -> RunDraft:
         started_at=said.get("startedAt"),
         completed_at=said.get("completedAt"),
         dry_run=said.get("dryRun", False),
-        parent_run_id=_run_named(said.get("parentRunId", "")),
+        parent_run_id=as_kept(said.get("parentRunId", "")),
         parent_node_id=said.get("parentNodeId", ""),
-        replay_of=_run_named(said.get("replayOf", "")),
+        replay_of=as_kept(said.get("replayOf", "")),
         test_run_id=said.get("testRunId", ""),
         participant_id=said.get("participantId", ""),
     )
-
-
-def _run_named(name: str) -> str:
-    """A run's id as runs have it, so that erasing the one finds the other; what is no UUID stays as sent."""
-    found = uuid_of(name)
-    return name if found is None else str(found)
 
 
 def _subject(said: dict[str, Any]) -> tuple[SubjectKind, dict[str, Any]]:

@@ -92,6 +92,17 @@ def test_hand_cases_made_from_the_run_go_with_what_was_frozen_of_them(loop, root
     assert emptied.get(id=removed.removeprefix("case-")).unregistered_at == at
 
 
+def test_a_draft_that_names_the_run_in_capital_letters_goes_too(loop, root_client):
+    run = loop.run()
+    draft = {"query": "Where is it?", "expectedOutput": "Here.", "agentVersion": "1.0.0", "sourceRunId": run.upper()}
+    base = f"{loop.base}/test-set/cases"
+    assert loop.ask("POST", f"{base}/from-draft", draft, status=201)["sourceRunId"] == run
+
+    loop.erase(run, root_client)
+
+    assert loop.ask("GET", base)["data"] == []
+
+
 WORDED = {
     "answer": {"verdict": "wrong", "reason": "WORD-reason", "model": {"providerId": "p", "model": "m"}},
     "output": {"content": "WORD-output", "output": {"list": [{"id": "WORD-key"}]}},

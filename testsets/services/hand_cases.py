@@ -19,6 +19,7 @@ from corrections.vocabulary import RunStatus, SubjectKind, Verdict
 from kindgi_site import clock
 from kindgi_site.callers import Action, Caller, ReviewerRole
 from kindgi_site.errors import Code, ConflictError, GoneError, NotFoundError
+from kindgi_site.keys import as_kept
 from kindgi_site.stored_json import JsonText
 from kindgi_site.workspaces.permissions import project_denied
 from kindgi_site.workspaces.services.audit import record_write
@@ -163,7 +164,7 @@ def _new(caller: Caller, agent_set: AgentSet, draft: HandCaseDraft, parts: Parts
         expert=draft.expert,
         note=draft.note,
         source_kind=draft.source_kind,
-        source_run_id=draft.source_run_id,
+        source_run_id=as_kept(draft.source_run_id),
         created_by_kind=caller.kind,
         created_by_id=caller.id,
         created_at=at,

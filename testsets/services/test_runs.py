@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.db import transaction
 
-from corrections.queries.corrections import as_uuid
 from corrections.rules.drafts import refusal
 from corrections.rules.weights import read_item_sum
 from corrections.services.erasure import hold_erasures
@@ -14,6 +13,7 @@ from kindgi_site import clock
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError, InvalidError, UnprocessableError
 from kindgi_site.exact_json import JsonText
+from kindgi_site.keys import as_kept
 from kindgi_site.workspaces.permissions import check_project_action
 from kindgi_site.workspaces.services.audit import record_write
 from testsets.drafts import OutputDraft, Sample, TestRunDraft
@@ -304,7 +304,7 @@ def _row(case: TestRunCase, output: OutputDraft) -> TestRunOutput:
     return TestRunOutput(
         run_case=case,
         repetition=output.repetition,
-        run_id=_run_id(output.run_id),
+        run_id=as_kept(output.run_id),
         output=output.output,
         calls=output.calls,
         answer=output.answer,
@@ -315,9 +315,3 @@ def _row(case: TestRunCase, output: OutputDraft) -> TestRunOutput:
         error=output.error,
         fingerprint=output.fingerprint,
     )
-
-
-def _run_id(said: str) -> str:
-    """In the form that runs are known by, if it is one that they can have."""
-    key = as_uuid(said)
-    return said if key is None else str(key)
