@@ -85,6 +85,17 @@ def test_the_judge_is_not_asked_what_is_decided(loop, case, judge, entry):
     assert said.asked == []
 
 
+def test_the_judge_is_not_asked_about_answers_that_do_not_count(loop, case, judge):
+    """No expert said anything of the case, so a test run by the experts' words alone does not ask for its answer."""
+    said = judge(AnswerVerdict(Verdict.RIGHT))
+    run = loop.start(groupWeights="experts-only")
+    loop.submit(run, {"caseId": case} | NEW)
+
+    assert said.asked == []
+    (result,) = loop.ask("GET", f"/v1/test-runs/{run}")["result"]["perCase"]
+    assert (result["outcome"], "answer" in result) == ("ungraded", False)
+
+
 @pytest.mark.parametrize(
     "says",
     [None, ValueError("no"), "right", True, AnswerVerdict("fine"), AnswerVerdict(Verdict.RIGHT, object())],

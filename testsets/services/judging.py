@@ -16,7 +16,7 @@ from corrections.rules.pointers import MISSING
 from corrections.vocabulary import Verdict
 from kindgi_site.stored_json import JsonText
 from testsets.models import TestRunCase, TestRunOutput
-from testsets.rules.cases import Case, read_case
+from testsets.rules.cases import Case, narrowed, read_case
 from testsets.rules.grading import AnswerVerdict, Question, Submission, question_for
 
 logger = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ def _imported(path: str) -> Judge:
 
 
 def _question(run_case: TestRunCase, output: TestRunOutput) -> Question | None:
-    return question_for(case_of(run_case), submission_of(output))
+    return question_for(narrowed(case_of(run_case), run_case.test_run.group_weights), submission_of(output))
 
 
 def _asked(judge: Judge, question: Question, run_case: TestRunCase) -> JsonText | None:
