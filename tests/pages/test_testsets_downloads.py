@@ -118,7 +118,7 @@ def test_corrections_of_an_agent(viewer_client: Client, loop: Loop, admin: Perso
     assert (said["id"], said["why"], said["author"], said["answer"]) == (correction, "@cmd", admin.username, "wrong")
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
 def test_a_cell_is_never_a_formula(start: str):
     assert cell(f"{start}1").startswith("'")
 

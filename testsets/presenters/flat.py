@@ -20,7 +20,8 @@ from testsets.presenters.cases import expected, sayers_shown
 from testsets.queries.pages import Sayers
 from testsets.rules.cases import read_case
 
-STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# The last four are the wide forms of the first, which some spreadsheets take for them.
+STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 CASE_COLUMNS = (
     "caseId",
     "runId",
