@@ -104,6 +104,20 @@ def test_answers_are_read_without_the_marks_of_markdown(reviewer_client: Client,
     assert "<p>On <strong>Tuesday</strong>, seat <code>12B</code>.</p>" in page
 
 
+def test_a_correction_says_whether_it_is_of_an_agent_or_a_flow(reviewer_client: Client, project: Project):
+    of_agent = wrong_call(project)
+    copy = RunCopyFactory(project=project, subject_kind="flow", subject_id="support")
+    of_flow = correction_in(project, Status.WITH_OWNER, copy=copy)
+
+    said = shown(reviewer_client)
+
+    assert "support 1.2.0 agent" in said
+    assert "support 1.2.0 flow" in said
+    for correction, words in ((of_agent, "support 1.2.0 agent"), (of_flow, "support 1.2.0 flow")):
+        page = text_of(reviewer_client.get(f"/corrections/{correction.id}/").content.decode())
+        assert f"Correction of {words}" in page
+
+
 def test_hostile_words_are_only_words(reviewer_client: Client, project: Project):
     correction_in(
         project,

@@ -49,11 +49,24 @@ def test_list_is_empty_or_says_how_much_is_right(admin_client: Client, loop: Loo
 
     page = text(admin_client, "/test-runs/")
 
-    assert "support 1.1.0 Default support.corrections 1.0.0 75 % 3 of 4 measured completed" in page
-    assert "support 1.2.0 Default support.corrections 1.0.0 – waiting for outputs" in page
+    assert "support 1.1.0 agent · Default support.corrections 1.0.0 75 % 3 of 4 measured completed" in page
+    assert "support 1.2.0 agent · Default support.corrections 1.0.0 – waiting for outputs" in page
     assert "75 %" in text(admin_client, "/test-runs/?set=support.corrections")
     assert "75 %" in text(admin_client, "/test-runs/?subject=support")
     assert "No test run of this yet." in text(admin_client, "/test-runs/?subject=nobody")
+
+
+def test_an_agent_and_a_flow_of_one_name_are_told_apart(admin_client: Client, loop: Loop, cases: list[str]):
+    agent = loop.start("1.1.0")
+    said = {"projectId": str(loop.project.id), "flowRef": {"flowId": "support", "version": "1.1.0"}}
+    flow = loop.ask("POST", "/v1/test-sets/support.corrections/runs", said, status=201)["runId"]
+
+    page = text(admin_client, "/test-runs/")
+
+    assert "support 1.1.0 agent · Default" in page
+    assert "support 1.1.0 flow · Default" in page
+    assert "support 1.1.0 agent" in text(admin_client, f"/test-runs/{agent}/")
+    assert "support 1.1.0 flow" in text(admin_client, f"/test-runs/{flow}/")
 
 
 def test_the_list_is_narrowed_to_a_set_an_agent_and_its_project(client: Client, loop: Loop, cases: list[str]):
