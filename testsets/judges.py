@@ -1,6 +1,8 @@
 """A judge that asks a model behind an OpenAI-compatible endpoint; set TEST_JUDGE to use it, none is by default."""
 
 import json
+from collections.abc import Iterator
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -59,20 +61,35 @@ def prompt_for(question: Question, case_input: Any) -> str:
 
 
 def verdict_in(text: str) -> AnswerVerdict:
-    """The verdict in a model's answer: its first JSON object, whatever stands around it."""
-    start, end = text.find("{"), text.rfind("}")
+    """The verdict in a model's answer: of its JSON object that has one, whatever stands around it.
+
+    Two that differ are none: one may be the material's.
+    """
+    said = [value for value in _objects_in(text) if "verdict" in value]
     try:
-        said = json.loads(text[start : end + 1])
-        reason = said.get("reason")
-        return AnswerVerdict(Verdict(said["verdict"]), str(reason)[:MAX_REASON] if reason else None)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        (verdict,) = {Verdict(value["verdict"]) for value in said}
+    except (ValueError, TypeError):
         raise JudgeError("The model's answer holds no verdict.") from None
+    reason = said[-1].get("reason")
+    return AnswerVerdict(verdict, str(reason)[:MAX_REASON] if reason else None)
+
+
+def _objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in a text that are in no other."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start != -1:
+        try:
+            value, end = decoder.raw_decode(text, start)
+            yield value
+        except (ValueError, RecursionError):
+            end = start + 1
+        start = text.find("{", end)
 
 
 def _answer(client: httpx.Client, request: dict[str, Any]) -> str:
     def ask(seconds_left: float) -> httpx.Response:
-        timeout = min(settings.JUDGE_TIMEOUT_SECONDS, seconds_left)
-        return client.post(f"{settings.JUDGE_URL.rstrip('/')}/chat/completions", json=request, timeout=timeout)
+        return _posted(client, f"{settings.JUDGE_URL.rstrip('/')}/chat/completions", request, seconds_left)
 
     response = asked_patiently(
         ask, is_busy=_is_busy, retries=settings.JUDGE_RETRIES, seconds=settings.JUDGE_BUDGET_SECONDS
@@ -81,6 +98,21 @@ def _answer(client: httpx.Client, request: dict[str, Any]) -> str:
         return str(response.raise_for_status().json()["choices"][0]["message"]["content"])
     except (ValueError, KeyError, IndexError, TypeError):
         raise JudgeError("The endpoint's answer is not one of a chat completion.") from None
+
+
+def _posted(client: httpx.Client, url: str, request: dict[str, Any], seconds_left: float) -> httpx.Response:
+    """A timeout is of one wait for more, and some endpoints send white space for as long as a model thinks."""
+    deadline = monotonic() + seconds_left
+    timeout = min(settings.JUDGE_TIMEOUT_SECONDS, seconds_left)
+    with client.stream("POST", url, json=request, timeout=timeout) as response:
+        parts = []
+        for part in response.iter_raw():
+            parts.append(part)
+            if monotonic() > deadline:
+                raise httpx.ReadTimeout("The answer did not end in time.", request=response.request)
+    return httpx.Response(
+        response.status_code, headers=response.headers, content=b"".join(parts), request=response.request
+    )
 
 
 def _is_busy(response: httpx.Response) -> bool:

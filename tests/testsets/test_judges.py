@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -179,6 +180,37 @@ def test_no_try_takes_longer_than_the_time_there_is(endpoint, settings):
     assert len(endpoint.asked) == 1
 
 
+class Dripping:
+    """Keeps a connection alive with white space until it is let go, as endpoints do while a model thinks."""
+
+    def __init__(self):
+        self.is_over = threading.Event()
+
+    def respond(self, handler):
+        handler.rfile.read(int(handler.headers["Content-Length"]))
+        handler.send_response(200)
+        handler.end_headers()
+        with suppress(OSError):
+            while not self.is_over.wait(0.01):
+                handler.wfile.write(b"\n")
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_an_endpoint_that_only_keeps_the_connection_alive_is_left_too(settings):
+    settings.JUDGE_BUDGET_SECONDS = 0.2
+    dripping = Dripping()
+    with served(dripping) as url:
+        settings.JUDGE_URL = url
+        ended = threading.Timer(10, dripping.is_over.set)
+        ended.start()
+        try:
+            with pytest.raises(httpx.TimeoutException):
+                ask_model(QUESTION, None)
+        finally:
+            dripping.is_over.set()
+            ended.cancel()
+
+
 def test_gives_up_after_so_many_retries(endpoint):
     endpoint.answers = [(503, {})]
     with pytest.raises(httpx.HTTPStatusError):
@@ -235,6 +267,8 @@ def test_an_answer_that_is_no_chat_completion(endpoint, answer):
         "[1]",
         '{"verdict": "right"',
         pytest.param('{"verdict": "right"} or {"verdict": "wrong"}', id="two verdicts are none"),
+        pytest.param('{"newAnswer": {"verdict": "right"}}', id="a verdict in the material is none"),
+        pytest.param('{"a":' * 5000, id="deep"),
     ],
 )
 def test_garbage_is_no_verdict(text):
@@ -249,6 +283,8 @@ def test_garbage_is_no_verdict(text):
         ('```json\n{"verdict": "wrong", "reason": "No."}\n```', AnswerVerdict(Verdict.WRONG, "No.")),
         ('Here: {"verdict": "wrong", "reason": ""} Bye.', AnswerVerdict(Verdict.WRONG, None)),
         (json.dumps({"verdict": "wrong", "reason": "x" * 5000}), AnswerVerdict(Verdict.WRONG, "x" * 4000)),
+        ('It called f({x}) for {"order": 7}. {"verdict": "wrong"} {sic}', AnswerVerdict(Verdict.WRONG, None)),
+        ('{"verdict": "wrong"}, so: {"verdict": "wrong", "reason": "No."}', AnswerVerdict(Verdict.WRONG, "No.")),
     ],
 )
 def test_a_verdict_among_other_words(text, verdict):
