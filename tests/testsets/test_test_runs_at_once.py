@@ -6,6 +6,8 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
+from corrections.models import Correction
+from corrections.services.erasure import hold_erasures
 from tests.at_once import at_once
 from tests.factories import caller_of
 from tests.loop import RIGHT_CALL, WRONG_CALL, output
@@ -133,3 +135,29 @@ def test_an_erasure_waits_for_a_rescore_that_has_copied_but_is_not_done(loop, ad
     assert at_once([rescore, erase]) == [False, 200]
     assert TestRunCase.objects.filter(erased_at=None).count() == 0
     assert list(TestRunOutput.objects.values_list("output", "calls")) == [(None, None), (None, None)]
+
+
+def test_a_live_change_and_an_erasure_do_not_wait_for_each_other_for_ever(loop):
+    """An erasure holds corrections in the order of their ids; a change holds those it fixes, then those it settles."""
+    first, second = sorted(loop.correct() for _ in range(2))
+    loop.freeze()
+    loop.grade("1.1.0", {first: [RIGHT_CALL], second: [RIGHT_CALL]})
+    holds_the_first, is_shipped = Event(), Event()
+
+    def erase():
+        with transaction.atomic():
+            hold_erasures(loop.project.workspace_id)
+            Correction.objects.select_for_update().get(id=first)
+            holds_the_first.set()
+            is_shipped.wait(timeout=1)
+            return str(Correction.objects.select_for_update().get(id=second).id)
+
+    def ship():
+        holds_the_first.wait(timeout=30)
+        change = {"action": "pin", "version": "1.1.0", "fixes": [second]}
+        answer = loop.client.post(f"{loop.base}/live-changes", change)
+        is_shipped.set()
+        return answer.status_code
+
+    assert at_once([erase, ship]) == [second, 201]
+    assert [loop.correction(correction)["status"] for correction in (first, second)] == ["fixed", "fixed"]

@@ -13,6 +13,7 @@ from corrections.queries.corrections import as_uuid
 from corrections.rules.agents import check_agent_id
 from corrections.rules.drafts import refusal
 from corrections.rules.transitions import Event, transition
+from corrections.services.erasure import hold_erasures
 from corrections.services.status import Verdict, apply_verdicts
 from corrections.vocabulary import Status, SubjectKind
 from kindgi_site import clock
@@ -44,6 +45,8 @@ def change_live(*, caller: Caller, project_id: UUID, agent_id: str, draft: LiveC
     check_agent_id(agent_id)
     project = project_readable_by(caller, project_id)
     check_project_action(caller, Action.WRITE if draft.action == LATEST else Action.ADMIN, project.id)
+    if draft.fixes:
+        hold_erasures(caller.workspace_id)  # it holds corrections in one order, and this does in two steps
     row = locked_live_row(project.id, agent_id)
     fixes = _locked_fixes(caller, project.id, agent_id, draft.fixes)
     before = row.version
