@@ -47,6 +47,7 @@ def erase_run(*, caller: Caller, run_id: UUID) -> tuple[Erasure | None, Any]:
     runs' rows. NotFoundError when there is neither a run nor a copy of it.
     """
     check_workspace_admin(caller)
+    hold_erasures(caller.workspace_id)
     run = Run.objects.select_for_update().filter(workspace=caller.workspace_id, run_id=run_id).first()
     copy = RunCopy.objects.filter(workspace=caller.workspace_id, run_id=run_id).only("erased_at").first()
     if run is None and copy is None:

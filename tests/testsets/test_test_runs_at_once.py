@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
-from corrections.models import Correction
+from corrections.models import Correction, Run
 from corrections.services.erasure import hold_erasures
 from tests.at_once import at_once
 from tests.factories import caller_of
@@ -161,3 +161,24 @@ def test_a_live_change_and_an_erasure_do_not_wait_for_each_other_for_ever(loop):
 
     assert at_once([erase, ship]) == [second, 201]
     assert [loop.correction(correction)["status"] for correction in (first, second)] == ["fixed", "fixed"]
+
+
+def test_two_erasures_of_one_run_do_not_wait_for_each_other_for_ever(loop, root_client):
+    """That of a conversation holds erasures, then its runs; that of a run alone in the same order."""
+    run = loop.run()
+    is_held, is_erased = Event(), Event()
+
+    def erase_conversation():
+        with transaction.atomic():
+            hold_erasures(loop.project.workspace_id)
+            is_held.set()
+            is_erased.wait(timeout=1)
+            return str(Run.objects.select_for_update().get(run_id=run).run_id)
+
+    def erase_run():
+        is_held.wait(timeout=30)
+        answer = root_client.post(f"/v1/runs/{run}/erase")
+        is_erased.set()
+        return answer.status_code
+
+    assert at_once([erase_conversation, erase_run]) == [run, 200]
