@@ -133,6 +133,14 @@ def test_nothing_measurable_is_no_success(grade):
     status, lines = grade("1.1.0", more=["--min-right", "0"])
 
     assert (status, lines[-1]) == (1, "     share right  nothing could be measured")
+    assert grade.manage.last.err == "Nothing could be measured.\n"
+
+
+def test_too_little_is_told_as_exactly_as_it_was_asked(grade):
+    grade.freeze(1)
+
+    assert grade("1.1.0", WRONG, more=["--min-right", "0.999"])[0] == 1
+    assert grade.manage.last.err == "Less than 99.9% is right.\n"
 
 
 @pytest.mark.parametrize(("least", "status"), [("0.5", 0), ("0.51", 1), ("0", 0), ("1", 1)])
@@ -146,7 +154,8 @@ def test_the_least_share_that_must_be_right(grade, least, status):
 def test_a_share_that_is_none(grade, share):
     grade.freeze(1)
     with nothing_stored():
-        assert "--min-right" in grade.refused(RIGHT, more=["--min-right", share])
+        refused = grade.refused(RIGHT, more=["--min-right", share])
+    assert f"argument --min-right: {share!r} is not a share from 0 to 1" in refused
 
 
 def test_a_version_of_the_set(grade, loop):

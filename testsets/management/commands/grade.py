@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -86,7 +87,8 @@ class Command(OperatorCommand):
             _write(options["junit"], junit(cases, name=f"{result['testSetId']}@{result['testSetVersion']}"))
         share = share_right(cases)
         if share is None or share < options["min_right"]:
-            self.stderr.write(self.style.ERROR(f"Less than {options['min_right']:.0%} is right."))
+            least = f"Less than {options['min_right'] * 100:g}% is right."
+            self.stderr.write(self.style.ERROR("Nothing could be measured." if share is None else least))
             sys.exit(1)
 
 
@@ -219,7 +221,8 @@ def _write(path: str, report: bytes) -> None:
 
 
 def _share(text: str) -> float:
-    share = float(text)
-    if not 0 <= share <= 1:
-        raise ValueError(text)
-    return share
+    with suppress(ValueError):
+        share = float(text)
+        if 0 <= share <= 1:
+            return share
+    raise ArgumentTypeError(f"{text!r} is not a share from 0 to 1")
