@@ -1,11 +1,13 @@
 """The way round over /v1: runs corrected, an agent's set frozen, a version graded, a version shipped."""
 
 import json
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 from kindgi_site.workspaces.models import Project
 from tests.wire import WireClient
+from testsets.models import TestRun
 
 ANSWER = {"content": "It arrives on Monday."}
 RIGHT_CALL = {"toolId": "find_order", "arguments": {"order": 7}}
@@ -87,6 +89,14 @@ class Loop:
     def erase(self, run_id: str, admin: WireClient) -> None:
         response = admin.post(f"/v1/runs/{run_id}/erase")
         assert (response.status_code, response.json()["erased"]) == (200, True)
+
+
+def graded_again(run_id: str, times: int) -> None:
+    """As many test runs like a finished one, but for their cases, each a second later than the one before."""
+    run = TestRun.objects.get(id=run_id)
+    later = (run.started_at + timedelta(seconds=number) for number in range(1, times + 1))
+    kept = {field.attname: getattr(run, field.attname) for field in TestRun._meta.concrete_fields if field.name != "id"}
+    TestRun.objects.bulk_create([TestRun(**kept | {"started_at": at}) for at in later])
 
 
 def output(case_id: str, calls: Any = (RIGHT_CALL,), **more: Any) -> dict[str, Any]:

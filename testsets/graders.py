@@ -95,8 +95,7 @@ class LocalGrader:
     def finished_runs(self, set_name: str, subject: Mapping[str, str]) -> Iterable[Wire]:
         asked = {"testSetId": set_name, "status": "completed", **subject}
         runs = TestRunFilter(asked, test_runs_readable_by(self.caller)).narrowed()
-        for run in runs[:100]:
-            yield record(run)
+        yield from map(record, runs.defer("summary").iterator(chunk_size=100))
 
     def close(self) -> None:
         """There is nothing to let go of."""
@@ -131,8 +130,12 @@ class RemoteGrader:
 
     def finished_runs(self, set_name: str, subject: Mapping[str, str]) -> Iterable[Wire]:
         asked = {"testSetId": set_name, "status": "completed", "limit": "100", **subject}
-        runs: list[Wire] = self._asked("GET", f"/v1/test-runs?{httpx.QueryParams(asked)}")["data"]
-        return runs
+        while True:
+            page = self._asked("GET", f"/v1/test-runs?{httpx.QueryParams(asked)}")
+            yield from page["data"]
+            if not page["hasMore"]:
+                return
+            asked["cursor"] = page["nextCursor"]
 
     def close(self) -> None:
         self._client.close()

@@ -14,7 +14,7 @@ from corrections.vocabulary import Verdict
 from tests.api.expect import nothing_stored
 from tests.at_once import at_once
 from tests.commands.grading import RIGHT, SET, WRONG, Grading
-from tests.loop import output
+from tests.loop import graded_again, output
 from testsets.models import TestRun, TestRunOutput
 from testsets.rules.grading import AnswerVerdict
 
@@ -88,6 +88,23 @@ def test_fixed_regressed_still_wrong_and_right(grade):
         ],
     )
     assert grade.manage.last.err == "Less than 100% is right.\n"
+
+
+def test_the_version_before_is_found_behind_any_number_of_test_runs_of_this_one(grade):
+    grade.freeze(1)
+    grade("1.0.0", RIGHT)
+    grade("1.1.0", RIGHT)
+    graded_again(TestRun.objects.get(subject_version="1.1.0").id, 120)
+
+    assert grade("1.1.0", WRONG)[1][:2] == ["Against version 1.0.0.", "       regressed  1"]
+
+
+def test_what_was_graded_since_a_run_began_to_wait_is_not_before_it(grade):
+    grade.freeze(1)
+    waiting = grade.loop.start("1.1.0")
+    grade("1.2.0", RIGHT)
+
+    assert grade.feed(waiting, WRONG)[1][0] == "There is no earlier test run of another version."
 
 
 def test_the_same_version_and_dry_runs_are_nothing_to_compare_with(grade, loop):

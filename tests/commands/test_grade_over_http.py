@@ -15,7 +15,7 @@ from tests.commands.conftest import Manage
 from tests.commands.grading import RIGHT, WRONG, Grading
 from tests.factories import ProjectFactory, person_with
 from tests.fake_http import served
-from tests.loop import Loop
+from tests.loop import Loop, graded_again
 from tests.wire import WireClient
 from testsets.models import TestRun, TestRunOutput
 
@@ -46,6 +46,15 @@ def test_over_http(remote, caplog):
     assert remote.reported().attrib["tests"] == "2"
     # The log goes to standard output too: a line for each request would stand in the table's midst.
     assert [record for record in caplog.records if record.name == "httpx"] == []
+
+
+def test_the_version_before_is_found_behind_any_number_of_test_runs_of_this_one(remote):
+    remote.freeze(1)
+    remote("1.0.0", RIGHT)
+    remote("1.1.0", RIGHT)
+    graded_again(TestRun.objects.get(subject_version="1.1.0").id, 120)
+
+    assert remote("1.1.0", WRONG)[1][:2] == ["Against version 1.0.0.", "       regressed  1"]
 
 
 def test_a_run_that_waits_is_fed_over_http(remote):

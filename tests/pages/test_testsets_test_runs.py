@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from kindgi_site.callers import Role
 from kindgi_site.workspaces.models import Person, Project
 from tests.factories import ProjectFactory, crowd, person_with
-from tests.loop import ANSWER, RIGHT_CALL, WRONG_CALL, Loop, output
+from tests.loop import ANSWER, RIGHT_CALL, WRONG_CALL, Loop, graded_again, output
 from tests.pages.conftest import HTMX, root_of, text_of
 from testsets.models import TestRun
 
@@ -54,6 +54,28 @@ def test_list_is_empty_or_says_how_much_is_right(admin_client: Client, loop: Loo
     assert "75 %" in text(admin_client, "/test-runs/?set=support.corrections")
     assert "75 %" in text(admin_client, "/test-runs/?subject=support")
     assert "No test run of this yet." in text(admin_client, "/test-runs/?subject=nobody")
+
+
+def test_the_version_before_is_found_behind_any_number_of_test_runs_of_this_one(
+    admin_client: Client, loop: Loop, cases: list[str]
+):
+    graded(loop, "1.0.0", cases, RIGHT, RIGHT, RIGHT, RIGHT)
+    path = graded(loop, "1.1.0", cases, RIGHT, RIGHT, RIGHT, WRONG)
+    graded_again(path.split("/")[2], 60)
+
+    page = text(admin_client, path)
+
+    assert "Version 1.0.0 had 4 of 4 of the same cases right." in page
+    assert "regressed" in page
+
+
+def test_the_version_before_is_of_the_same_project(admin_client: Client, loop: Loop, cases: list[str]):
+    elsewhere = graded(loop, "1.0.0", cases, RIGHT, RIGHT, RIGHT, RIGHT)
+    path = graded(loop, "1.1.0", cases, RIGHT, RIGHT, RIGHT, WRONG)
+    other = ProjectFactory(workspace=loop.project.workspace)
+    TestRun.objects.filter(id=elsewhere.split("/")[2]).update(project=other)
+
+    assert "No earlier version was graded with this set" in text(admin_client, path)
 
 
 def test_an_agent_and_a_flow_of_one_name_are_told_apart(admin_client: Client, loop: Loop, cases: list[str]):
@@ -300,4 +322,4 @@ def test_statements_do_not_grow(admin_client: Client, loop: Loop, project: Proje
                 admin_client.get(path)
             counts[name].append(len(asked))
 
-    assert counts == {"list": [6, 6], "one": [13, 13]}
+    assert counts == {"list": [6, 6], "one": [14, 14]}

@@ -21,20 +21,25 @@ def runs_for_page(caller: Caller) -> QuerySet[TestRun]:
 
 
 def comparable_runs(caller: Caller, run: TestRun) -> list[TestRun]:
-    """Finished runs of the same set, newest first: what it can be laid beside."""
-    runs = test_runs_readable_by(caller).filter(
+    """The newest finished runs of the same set, newest first: what it can be laid beside."""
+    return list(_finished_with_its_set(caller, run).exclude(id=run.id).defer("summary")[:OFFERED])
+
+
+def previous_of(caller: Caller, run: TestRun) -> TestRun | None:
+    """The newest finished run before this one, in its project, of another version of the same agent or flow."""
+    of_same = _finished_with_its_set(caller, run).filter(
+        project=run.project_id,
+        subject_kind=run.subject_kind,
+        subject_id=run.subject_id,
+        started_at__lte=run.started_at,
+    )
+    return of_same.exclude(subject_version=run.subject_version).defer("summary").first()
+
+
+def _finished_with_its_set(caller: Caller, run: TestRun) -> QuerySet[TestRun]:
+    return test_runs_readable_by(caller).filter(
         version__test_set=run.version.test_set_id, status=COMPLETED, dry_run=False
     )
-    return list(runs.exclude(id=run.id).defer("summary")[:OFFERED])
-
-
-def previous_of(run: TestRun, others: list[TestRun]) -> TestRun | None:
-    """The newest finished run before this one of another version of the same agent or flow."""
-    for other in others:
-        is_same = (other.subject_kind, other.subject_id) == (run.subject_kind, run.subject_id)
-        if is_same and other.subject_version != run.subject_version and other.started_at <= run.started_at:
-            return other
-    return None
 
 
 @dataclass(frozen=True, slots=True)

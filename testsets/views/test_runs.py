@@ -144,6 +144,8 @@ def _head(request: PageRequest, run: TestRun) -> dict[str, object]:
 def _comparison(request: PageRequest, run: TestRun) -> dict[str, object]:
     others = comparable_runs(request.caller, run)
     against, is_chosen = _against(request, run, others)
+    if against is not None and against not in others:
+        others = [*others, against]
     stands = stands_of(run, against)
     show = request.GET.get("show", "")
     show = show if show in STAND_NAMES else ""
@@ -178,7 +180,7 @@ def _against(request: PageRequest, run: TestRun, others: list[TestRun]) -> tuple
     """(the run it is laid beside, whether somebody chose it)."""
     said = as_uuid(request.GET.get("against", ""))
     if said is None:
-        return previous_of(run, others), False
+        return previous_of(request.caller, run), False
     chosen = next((other for other in others if other.id == said), None)
     return chosen or test_run_readable_by(request.caller, said), True
 

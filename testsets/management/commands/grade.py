@@ -184,14 +184,22 @@ def _grader(options: dict[str, Any]) -> tuple[Grader, str]:
 
 
 def _compared(grader: Grader, result: Wire) -> tuple[list[Compared], str | None]:
-    """The cases against the newest finished run of another version of the same in the project, and that version."""
+    """The cases against the newest finished run before of another version of the same in the project; that version."""
     graded = _subject(result)
     for run in grader.finished_runs(result["testSetId"], {name: graded[name] for name in graded if name != "version"}):
-        version = _subject(run)["version"]
-        if version != graded["version"] and run["projectId"] == result["projectId"] and not run["dryRun"]:
+        if _is_before(run, result):
             earlier = grader.fetch(run["runId"])
-            return compared(result["result"]["perCase"], earlier["result"]["perCase"]), version
+            return compared(result["result"]["perCase"], earlier["result"]["perCase"]), _subject(run)["version"]
     return compared(result["result"]["perCase"], ()), None
+
+
+def _is_before(run: Wire, result: Wire) -> bool:
+    is_earlier = run["startedAt"] <= result["startedAt"] and not run["dryRun"]
+    return (
+        is_earlier
+        and run["projectId"] == result["projectId"]
+        and _subject(run)["version"] != _subject(result)["version"]
+    )
 
 
 def _subject(run: Wire) -> dict[str, str]:
