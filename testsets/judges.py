@@ -17,6 +17,8 @@ from testsets.patience import asked_patiently
 from testsets.rules.grading import AnswerVerdict, Question
 
 MAX_REASON = 4000
+# Of a longer one the end is read: models think first.
+LONGEST_ANSWER = 50_000
 PROMPT = "testsets/judge_prompt.txt"
 
 
@@ -65,7 +67,7 @@ def verdict_in(text: str) -> AnswerVerdict:
 
     Two that differ are none: one may be the material's.
     """
-    said = [value for value in _objects_in(text) if "verdict" in value]
+    said = [value for value in _objects_in(text[-LONGEST_ANSWER:]) if "verdict" in value]
     try:
         (verdict,) = {Verdict(value["verdict"]) for value in said}
     except (ValueError, TypeError):
@@ -82,7 +84,9 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
         try:
             value, end = decoder.raw_decode(text, start)
             yield value
-        except (ValueError, RecursionError):
+        except RecursionError:
+            return
+        except ValueError:
             end = start + 1
         start = text.find("{", end)
 

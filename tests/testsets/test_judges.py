@@ -285,6 +285,7 @@ def test_garbage_is_no_verdict(text):
         (json.dumps({"verdict": "wrong", "reason": "x" * 5000}), AnswerVerdict(Verdict.WRONG, "x" * 4000)),
         ('It called f({x}) for {"order": 7}. {"verdict": "wrong"} {sic}', AnswerVerdict(Verdict.WRONG, None)),
         ('{"verdict": "wrong"}, so: {"verdict": "wrong", "reason": "No."}', AnswerVerdict(Verdict.WRONG, "No.")),
+        pytest.param("{x} " * 200_000 + '{"verdict": "wrong"}', AnswerVerdict(Verdict.WRONG, None), id="long thoughts"),
     ],
 )
 def test_a_verdict_among_other_words(text, verdict):
