@@ -123,7 +123,14 @@ def test_a_cell_is_never_a_formula(start: str):
     assert cell(f"{start}1").startswith("'")
 
 
-@pytest.mark.parametrize("plain", ["", "1", "a=b", " =1", "'x"])
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\uff1d"])
+@pytest.mark.parametrize("separator", [";", "\t", "\n"])
+def test_no_formula_begins_where_another_separator_would_begin_a_cell(separator: str, sign: str):
+    """Where a comma is a decimal point, spreadsheets part cells at semicolons, and take no quotes within one."""
+    assert cell(f"Late{separator}{sign}1 {separator}{sign}2") == f"Late{separator}'{sign}1 {separator}'{sign}2"
+
+
+@pytest.mark.parametrize("plain", ["", "1", "a=b", " =1", "'x", "a; b\nc\td", "a; =1"])
 def test_other_cells_stay_as_they_are(plain: str):
     assert cell(plain) == plain
 

@@ -1,5 +1,6 @@
 """Cases and corrections as flat rows for spreadsheets, in which nothing is ever a formula."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 from typing import Any
@@ -21,7 +22,8 @@ from testsets.queries.pages import Sayers
 from testsets.rules.cases import read_case
 
 # The last four are the wide forms of the first, which some spreadsheets take for them.
-STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_STARTS_A_FORMULA = re.compile(f"^(?=[{_SIGNS}\t\r\n])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
 CASE_COLUMNS = (
     "caseId",
     "runId",
@@ -71,9 +73,11 @@ CORRECTION_COLUMNS = (
 
 
 def cell(value: object) -> str:
-    """A text that a spreadsheet takes for a text: one that would begin a formula gets an apostrophe before it."""
-    text = plain("" if value is None else str(value))
-    return f"'{text}" if str(value).startswith(STARTS_A_FORMULA) or text.startswith(STARTS_A_FORMULA) else text
+    """A text that a spreadsheet takes for a text: what would begin a formula in it gets an apostrophe before it.
+
+    Some part cells at semicolons, and then at line ends too, as no cell begins with a quotation mark to them.
+    """
+    return plain(_STARTS_A_FORMULA.sub("'", "" if value is None else str(value)))
 
 
 def case_cells(case: TestCase, sayers: Sayers) -> list[str]:
