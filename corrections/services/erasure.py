@@ -70,10 +70,12 @@ def erase_participant(*, caller: Caller, participant_id: str) -> Erasure:
     runs = Run.objects.filter(workspace=caller.workspace_id, participant_id=participant_id)
     theirs = Correction.objects.filter(workspace=caller.workspace_id, participant_id=participant_id)
     run_ids = {*runs.values_list("run_id", flat=True), *_replayed_since(caller.workspace_id)}
+    hold_erasures(caller.workspace_id)
+    counts = Counter(_clear_copied_texts(caller.workspace_id, theirs.exclude(run_id__in=run_ids)))
     erasure = _cleared_for(caller, PARTICIPANT, run_ids)
-    erasure.counts |= _clear_participant(
-        caller.workspace_id, participant_id, theirs, erasure.counts, erasure.created_at
-    )
+    counts.update(erasure.counts)
+    counts.update(_clear_participant(caller.workspace_id, participant_id, theirs, erasure.created_at))
+    erasure.counts = dict(counts)
     return _kept(caller, erasure)
 
 
@@ -199,21 +201,27 @@ def _clear_corrections(corrections: Any, at: Any) -> int:
     return cleared
 
 
-def _clear_participant(workspace_id: UUID, participant_id: str, theirs: Any, counts: Counts, at: Any) -> Counts:
+def _clear_copied_texts(workspace_id: UUID, theirs: Any) -> Counts:
+    """What an end user said of runs that stay, where it was copied to.
+
+    Before any correction is held: a test run that finishes meanwhile holds its own row, then theirs.
+    """
+    staying = list(theirs.filter(copy__erased_at__isnull=True).order_by("id"))
+    counts: Counter[str] = Counter()
+    for effect in TEXT_EFFECTS:
+        counts.update(effect(workspace_id, staying))
+    return dict(counts)
+
+
+def _clear_participant(workspace_id: UUID, participant_id: str, theirs: Any, at: Any) -> Counts:
     """An end user's own words, on runs that stay too, and their id everywhere."""
     ids = list(theirs.values_list("id", flat=True))
-    staying = list(Correction.objects.filter(id__in=ids, copy__erased_at__isnull=True).order_by("id"))
-    copies: Counter[str] = Counter()
-    for effect in TEXT_EFFECTS:
-        copies.update(effect(workspace_id, staying))
     more = _clear_corrections(Correction.objects.filter(id__in=ids).exclude(copy__erased_at=at), at)
     # The slot keeps each of them a live correction of its own where the maker has another one of the run.
     Correction.objects.filter(id__in=ids).update(participant_id="", participant_slot=Cast("id", CharField()))
     Run.objects.filter(workspace=workspace_id, participant_id=participant_id).update(participant_id="")
     answers = withhold_answers(workspace_id, [str(correction_id) for correction_id in ids])
-    copies.update(counts)
-    copies.update({"corrections": more, "answers": answers})
-    return dict(copies)
+    return {"corrections": more, "answers": answers}
 
 
 def _forget_in_log() -> None:

@@ -14,7 +14,7 @@ from tests.loop import RIGHT_CALL, WRONG_CALL, output
 from testsets.drafts import LiveChangeDraft
 from testsets.models import TestCase, TestRunCase, TestRunOutput
 from testsets.services.live import change_live
-from testsets.services.test_runs import rescore_test_run
+from testsets.services.test_runs import complete_test_run, rescore_test_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AGAIN = range(5)
@@ -182,3 +182,30 @@ def test_two_erasures_of_one_run_do_not_wait_for_each_other_for_ever(loop, root_
         return answer.status_code
 
     assert at_once([erase_conversation, erase_run]) == [run, 200]
+
+
+def test_the_erasure_of_a_participant_waits_for_a_grading_that_is_not_done(loop, admin, root_client):
+    """It has read what they wanted; an erasure that did not wait would not see the words that the grading repeats."""
+    wanted = [{"tool": "find_order", "args": {"order": "WORD"}}]
+    correction = loop.correct(participantId="guest", decisions="wrong", shouldCall=wanted)
+    loop.ask("POST", f"/v1/corrections/{correction}/sort", {"to": "owner"})
+    loop.freeze()
+    graded = loop.start("1.1.0", repetitions=2)
+    loop.submit(graded, output(correction))
+    is_graded, is_erased = Event(), Event()
+
+    def complete():
+        with transaction.atomic():
+            complete_test_run(caller=caller_of(admin), run_id=UUID(graded))
+            is_graded.set()
+            return is_erased.wait(timeout=1)
+
+    def erase():
+        is_graded.wait(timeout=30)
+        answer = root_client.post("/v1/memory/erasures", {"subject": {"kind": "participant", "id": "guest"}})
+        is_erased.set()
+        return answer.status_code
+
+    assert at_once([complete, erase]) == [False, 202]
+    kept = (TestRunCase.objects.get().result, TestCase.objects.get().wire, Correction.objects.get().should_call)
+    assert [text for text in kept if "WORD" in text.text] == []

@@ -51,6 +51,7 @@ def erase_texts_in_test_sets(workspace_id: UUID, corrections: Sequence[Correctio
     for correction in corrections:
         said.setdefault(correction.run_id, _Texts()).add(correction)
     changed: list[TestCase] = []
+    _held_runs(TestRunCase.objects.filter(frozen__run_id__in=said, test_run__workspace=workspace_id))
     rows = TestCase.objects.filter(run_id__in=said, version__test_set__workspace=workspace_id, erased_at__isnull=True)
     for cases in _in_chunks(rows):
         for case in cases:
@@ -137,9 +138,7 @@ def _erase_in_test_runs(cases: Sequence[TestCase], at: datetime) -> int:
     """Test runs that are over keep their scores; those at work leave the cases out from here on."""
     ids = [case.id for case in cases]
     in_runs = TestRunCase.objects.filter(frozen__in=ids, erased_at__isnull=True)
-    # Their rows first, in one order, as handing outputs in holds them.
-    held = TestRun.objects.select_for_update(of=("self",)).filter(id__in=in_runs.values("test_run"))
-    runs = {run.id: run for run in held.select_related("version__test_set").order_by("id")}
+    runs = _held_runs(in_runs)
     cleared = 0
     for run_cases in _in_chunks(in_runs.filter(test_run__in=runs)):
         outputs = TestRunOutput.objects.filter(run_case__in=[case.id for case in run_cases])
@@ -154,6 +153,12 @@ def _erase_in_test_runs(cases: Sequence[TestCase], at: datetime) -> int:
         if run.status not in TERMINAL:
             _wait_for_the_rest(run)
     return cleared
+
+
+def _held_runs(run_cases: QuerySet[TestRunCase]) -> dict[UUID, TestRun]:
+    """The test runs of some cases, their rows held in one order, as whoever grades them holds its own first."""
+    held = TestRun.objects.select_for_update(of=("self",)).filter(id__in=run_cases.values("test_run"))
+    return {run.id: run for run in held.select_related("version__test_set").order_by("id")}
 
 
 def _wait_for_the_rest(run: TestRun) -> None:
