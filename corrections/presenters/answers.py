@@ -8,10 +8,11 @@ from typing import Any
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from corrections.drafts import CorrectionDraft
 from corrections.forms.corrections import ItemMark
 from corrections.presenters.text import cut, json_words, plain, value_words
 from corrections.presenters.trees import BLOB, blob_html, value_html
-from corrections.rules.outputs import Item
+from corrections.rules.outputs import Item, items_of
 from kindgi_site.markdown import markdown_html
 
 WORDS_OF_ANSWER = ("content", "answer", "text", "message", "reply", "note", "summary")
@@ -29,7 +30,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ListedItem:
-    rank: int
+    rank: int | None
     key: str
     title: str
     fields: list[tuple[str, str]]
@@ -86,6 +87,19 @@ def ranked_lists(marks: Sequence[ItemMark]) -> Iterator[RankedList]:
         yield RankedList(pointer, name or _("list"), [_listed(mark) for mark in listed])
 
 
+def marked_items(draft: CorrectionDraft, subject_kind: str, output: Any) -> list[ListedItem]:
+    """The items that a correction marks, in the order of its run's lists; then those the run's output no longer has."""
+    verdicts = {item.key: item for item in draft.items}
+    there = {item.key: item for item in items_of(subject_kind, output)}
+    known = [item for key, item in there.items() if key in verdicts]
+    gone = [
+        Item(item.key, item.pointer or "", {}, item.rank, has_own_key=True)
+        for key, item in verdicts.items()
+        if key not in there
+    ]
+    return [_listed(ItemMark(index, item, verdicts[item.key].verdict)) for index, item in enumerate([*known, *gone])]
+
+
 def _unescaped(token: str) -> str:
     return token.replace("~1", "/").replace("~0", "~")
 
@@ -93,15 +107,16 @@ def _unescaped(token: str) -> str:
 def _listed(mark: ItemMark) -> ListedItem:
     item = mark.item
     value = item.value
+    rank = None if item.rank is None else item.rank + 1
     if not isinstance(value, dict):
-        return ListedItem((item.rank or 0) + 1, _key(item), cut(value_words(value), 200), [], mark)
+        return ListedItem(rank, _key(item), cut(value_words(value), 200), [], mark)
     title_name = next((name for name in TITLES if isinstance(value.get(name), str)), None)
     own = [(name, part) for name, part in value.items() if name not in ("id", "key", title_name)]
     fields = [(plain(name), cut(value_words(part), 90)) for name, part in own[:SHOWN_FIELDS]]
     if len(own) > SHOWN_FIELDS:
         fields.append((_("more"), cut(json_words(dict(own[SHOWN_FIELDS:])), 120)))
     title = cut(plain(value[title_name]), 200) if title_name else ""
-    return ListedItem((item.rank or 0) + 1, _key(item), title, fields, mark)
+    return ListedItem(rank, _key(item), title, fields, mark)
 
 
 def _key(item: Item) -> str:

@@ -17,6 +17,7 @@ from corrections.forms.steps_of_life import BY_NAME, SORT_OF, STATUS_OF, STEPS, 
 from corrections.models import Correction
 from corrections.page_filters import DESKS, CorrectionPageFilter
 from corrections.permissions import may_decide_as_owner
+from corrections.presenters.answers import ListedItem, marked_items
 from corrections.presenters.corrections import CorrectionShown, shown, steps_shown
 from corrections.queries.correction_pages import (
     LONGEST_HISTORY,
@@ -28,6 +29,7 @@ from corrections.queries.correction_pages import (
 )
 from corrections.queries.corrections import correction_not_found
 from corrections.queries.run_pages import names_of, subjects_seen
+from corrections.queries.said import said_of
 from corrections.services import status
 from corrections.vocabulary import LinkKind
 from kindgi_site.callers import Action, Caller, Role
@@ -207,6 +209,11 @@ def _desk_query(request: PageRequest) -> str:
     return narrowed.query if request.GET else ""
 
 
+def _marked(correction: Correction) -> list[ListedItem]:
+    draft, output = said_of(correction), correction.copy.output
+    return marked_items(draft, correction.subject_kind, output and output.value) if draft.items else []
+
+
 def _detail_context(request: PageRequest, correction: Correction, form: StepForm, refusal: str = "") -> dict[str, Any]:
     caller = request.caller
     events = steps_of(correction)
@@ -217,6 +224,7 @@ def _detail_context(request: PageRequest, correction: Correction, form: StepForm
     steps = steps_from(correction, lambda guarded: writes and (decides or not guarded)) if correction.is_live else []
     return {
         "row": shown(correction, names, caller_id=caller.id, refusal=refusal),
+        "marked": _marked(correction),
         "desk_query": _desk_query(request),
         "events": list(steps_shown(events, names)),
         "longest_history": LONGEST_HISTORY if len(events) >= LONGEST_HISTORY else 0,

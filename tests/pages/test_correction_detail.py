@@ -11,7 +11,9 @@ from corrections.models import AgentOwner, Correction
 from corrections.rules.transitions import Event
 from corrections.services.status import set_status, sort_correction
 from corrections.vocabulary import SortedTo, Status
+from kindgi_site import clock
 from kindgi_site.callers import Role
+from kindgi_site.exact_json import JsonText
 from kindgi_site.workspaces.models import Person, Project
 from tests.factories import CorrectionFactory, ProjectFactory, RunCopyFactory, caller_of, person_with
 from tests.life import ADDRESS, by_server, correction_in
@@ -40,6 +42,31 @@ def test_it_shows_what_was_said_and_links_the_run(reviewer_client: Client, proje
     assert "It is late." in said
     assert "Look again." in said
     assert f'href="/runs/{correction.run_id}/"' in page
+
+
+def test_it_lists_the_items_it_marks_in_the_order_of_the_run(reviewer_client: Client, project: Project):
+    listed = [{"id": "tea", "title": "Green <b>tea</b>", "price": 9}, {"id": "mug"}, {"id": "beans", "title": "Beans"}]
+    marks = [
+        {"key": "beans", "verdict": "right"},
+        {"key": "gone", "verdict": "wrong", "rank": 7},
+        {"key": "tea", "verdict": "wrong"},
+    ]
+    copy = RunCopyFactory(project=project, output=JsonText.of({"content": "Look.", "sources": listed}))
+    correction = CorrectionFactory(copy=copy, answer="", items=JsonText.of(marks))
+
+    page = reviewer_client.get(f"/corrections/{correction.id}/").content.decode()
+
+    assert "1 Green <b>tea</b> tea price 9 ✗ wrong 3 Beans beans ✓ right 8 gone ✗ wrong" in text_of(page)
+    assert "Green &lt;b&gt;tea&lt;/b&gt;" in page
+
+
+def test_of_an_erased_run_it_lists_keys_and_verdicts(reviewer_client: Client, project: Project):
+    copy = RunCopyFactory(project=project, output=None, erased_at=clock.now())
+    correction = CorrectionFactory(
+        copy=copy, answer="", items=JsonText.of([{"key": "tea", "verdict": "right", "rank": 0}])
+    )
+
+    assert "1 tea ✓ right" in text_of(reviewer_client.get(f"/corrections/{correction.id}/").content.decode())
 
 
 def test_it_leads_back_to_the_desk_it_was_opened_from(reviewer_client: Client, project: Project):
