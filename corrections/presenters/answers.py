@@ -1,6 +1,6 @@
 """What a run answered, and the ranked lists in it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from corrections.drafts import CorrectionDraft
+from corrections.drafts import CorrectedItem, CorrectionDraft
 from corrections.forms.corrections import ItemMark
 from corrections.presenters.text import cut, json_words, plain, value_words
 from corrections.presenters.trees import BLOB, blob_html, value_html
@@ -89,15 +89,25 @@ def ranked_lists(marks: Sequence[ItemMark]) -> Iterator[RankedList]:
 
 def marked_items(draft: CorrectionDraft, subject_kind: str, output: Any) -> list[ListedItem]:
     """The items that a correction marks, in the order of its run's lists; then those the run's output no longer has."""
-    verdicts = {item.key: item for item in draft.items}
-    there = {item.key: item for item in items_of(subject_kind, output)}
-    known = [item for key, item in there.items() if key in verdicts]
+    marks = {item.key: item for item in draft.items}
+    there = _places(marks, items_of(subject_kind, output))
     gone = [
         Item(item.key, item.pointer or "", {}, item.rank, has_own_key=True)
-        for key, item in verdicts.items()
+        for key, item in marks.items()
         if key not in there
     ]
-    return [_listed(ItemMark(index, item, verdicts[item.key].verdict)) for index, item in enumerate([*known, *gone])]
+    shown = enumerate([*there.values(), *gone])
+    return [_listed(ItemMark(index, item, marks[item.key].verdict)) for index, item in shown]
+
+
+def _places(marks: Mapping[str, CorrectedItem], items: Iterable[Item]) -> dict[str, Item]:
+    """The items that are marked, by key; of several lists with the key the one that was marked, else the first."""
+    found: dict[str, Item] = {}
+    for item in items:
+        if item.key in marks and (item.key not in found or item.pointer == marks[item.key].pointer):
+            found.pop(item.key, None)  # it stands where the place that was marked does
+            found[item.key] = item
+    return found
 
 
 def _unescaped(token: str) -> str:

@@ -60,6 +60,21 @@ def test_it_lists_the_items_it_marks_in_the_order_of_the_run(reviewer_client: Cl
     assert "Green &lt;b&gt;tea&lt;/b&gt;" in page
 
 
+def test_an_item_whose_key_stands_in_two_lists_is_the_one_that_was_marked(reviewer_client: Client, project: Project):
+    lists = {"near": [{"id": "tea", "title": "Near"}], "wide": [{"id": "mug"}, {"id": "tea", "title": "Wide"}]}
+    copy = RunCopyFactory(project=project, output=JsonText.of(lists))
+    marks = [{"key": "tea", "verdict": "wrong", "pointer": "/near/0", "rank": 0}]
+    near = CorrectionFactory(copy=copy, answer="", items=JsonText.of(marks))
+    both = [marks[0] | {"pointer": "/wide/1", "rank": 1}, {"key": "mug", "verdict": "right"}]
+    wide = CorrectionFactory(copy=copy, answer="", items=JsonText.of(both))
+    anywhere = CorrectionFactory(copy=copy, answer="", items=JsonText.of([{"key": "tea", "verdict": "wrong"}]))
+
+    pages = [text_of(reviewer_client.get(f"/corrections/{c.id}/").content.decode()) for c in (near, wide, anywhere)]
+
+    shown = [("1 Near tea ✗ wrong" in page, "1 mug ✓ right 2 Wide tea ✗ wrong" in page) for page in pages]
+    assert shown == [(True, False), (False, True), (True, False)]
+
+
 def test_of_an_erased_run_it_lists_keys_and_verdicts(reviewer_client: Client, project: Project):
     copy = RunCopyFactory(project=project, output=None, erased_at=clock.now())
     correction = CorrectionFactory(
