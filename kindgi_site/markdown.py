@@ -39,10 +39,15 @@ _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_c
 )
 
 
-def markdown_words(text: str) -> str:
-    """The words alone, for where there is no room for more; each block begins a line. Nothing but marks stays so."""
-    lines = unescape(nh3.clean(_markdown.render(text), tags=set())).splitlines()
-    return "\n".join(line for line in lines if line.strip()) or text
+def markdown_words(text: str, *, most: int | None = None) -> str:
+    """The words alone, for where there is no room for more; each block begins a line. Nothing but marks stays so.
+
+    No further than `most` characters of the text are read; … ends the words where it goes on.
+    """
+    start = text[:most]
+    lines = unescape(nh3.clean(_markdown.render(start), tags=set())).splitlines()
+    words = "\n".join(line for line in lines if line.strip()) or start
+    return words if start == text else words + "…"
 
 
 def markdown_html(text: str) -> SafeString:

@@ -123,7 +123,7 @@ def shown(
 
 
 def _in_short(words: str) -> str:
-    return cut(markdown_words(words[: 2 * LONGEST_EXCERPT]), LONGEST_EXCERPT)
+    return cut(markdown_words(words, most=2 * LONGEST_EXCERPT), LONGEST_EXCERPT)
 
 
 def _answer_given(correction: Correction) -> str:

@@ -78,7 +78,7 @@ def _answer(draft: CorrectionDraft) -> SafeString | None:
     if draft.answer == Verdict.RIGHT:
         return escape(_("Its answer may stay as it is."))
     if draft.answer == Verdict.WRONG and (draft.should_say or "").strip():
-        words = markdown_words(plain((draft.should_say or "")[: 4 * LONGEST_SAY]))
+        words = markdown_words(plain(draft.should_say or ""), most=4 * LONGEST_SAY)
         said = cut(" ".join(words.split()), LONGEST_SAY)
         return format_html(_("Its answer should say “{said}”"), said=format_html("<bdi>{}</bdi>", said))
     if draft.answer == Verdict.WRONG:

@@ -45,6 +45,12 @@ def test_words_alone(text, words):
     assert markdown_words(text) == words
 
 
+def test_words_of_a_start_tell_that_it_goes_on():
+    text = "**bold** and more"
+
+    assert [markdown_words(text, most=most) for most in (8, 17, 18)] == ["bold…", "bold and more", "bold and more"]
+
+
 def test_nothing_that_is_made_carries_a_style_or_a_script():
     html = markdown_html("|a|b|\n|:-|-:|\n|1|2|\n\n```js\nx\n```\n")
 

@@ -104,6 +104,18 @@ def test_answers_are_read_without_the_marks_of_markdown(reviewer_client: Client,
     assert "<p>On <strong>Tuesday</strong>, seat <code>12B</code>.</p>" in page
 
 
+def test_an_answer_that_goes_on_says_so_however_few_words_its_start_has(reviewer_client: Client, project: Project):
+    answer = "[a](https://a.example/aaaaaaaaaaaaaaaa) " * 20  # of forty characters one is read
+    copy = RunCopyFactory(project=project, output=JsonText.of({"content": answer}))
+    correction_in(project, Status.WITH_OWNER, copy=copy, should_say=answer)
+
+    row = shown(reviewer_client)
+
+    start = " ".join("a" * 14) + "…"
+    assert f"It said ✗ wrong {start} It should have said {start} " in row
+    assert f"Its answer should say “{' '.join('a' * 12)}…”" in row
+
+
 def test_a_correction_says_whether_it_is_of_an_agent_or_a_flow(reviewer_client: Client, project: Project):
     of_agent = wrong_call(project)
     copy = RunCopyFactory(project=project, subject_kind="flow", subject_id="support")
