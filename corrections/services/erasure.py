@@ -69,8 +69,8 @@ def erase_participant(*, caller: Caller, participant_id: str) -> Erasure:
     check_workspace_admin(caller)
     runs = Run.objects.filter(workspace=caller.workspace_id, participant_id=participant_id)
     theirs = Correction.objects.filter(workspace=caller.workspace_id, participant_id=participant_id)
+    hold_erasures(caller.workspace_id)  # before anything is looked for: it may wait, and more come in meanwhile
     run_ids = {*runs.values_list("run_id", flat=True), *_replayed_since(caller.workspace_id)}
-    hold_erasures(caller.workspace_id)
     counts = Counter(_clear_copied_texts(caller.workspace_id, theirs.exclude(run_id__in=run_ids)))
     erasure = _cleared_for(caller, PARTICIPANT, run_ids)
     counts.update(erasure.counts)
@@ -85,6 +85,7 @@ def erase_conversation(*, caller: Caller, conversation_id: UUID) -> Erasure:
     check_workspace_admin(caller)
     of_it = Q(conversation_id=conversation_id) | Q(conversation_id__isnull=True, run_id=conversation_id)
     runs = Run.objects.filter(of_it, workspace=caller.workspace_id)
+    hold_erasures(caller.workspace_id)
     return _kept(caller, _cleared_for(caller, CONVERSATION, set(runs.values_list("run_id", flat=True))))
 
 
@@ -219,7 +220,9 @@ def _clear_participant(workspace_id: UUID, participant_id: str, theirs: Any, at:
     more = _clear_corrections(Correction.objects.filter(id__in=ids).exclude(copy__erased_at=at), at)
     # The slot keeps each of them a live correction of its own where the maker has another one of the run.
     Correction.objects.filter(id__in=ids).update(participant_id="", participant_slot=Cast("id", CharField()))
-    Run.objects.filter(workspace=workspace_id, participant_id=participant_id).update(participant_id="")
+    # One that came in only now keeps the id, so that the next erasure finds it.
+    gone = Run.objects.filter(workspace=workspace_id, participant_id=participant_id, erased_at__isnull=False)
+    gone.update(participant_id="")
     answers = withhold_answers(workspace_id, [str(correction_id) for correction_id in ids])
     return {"corrections": more, "answers": answers}
 

@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
-from corrections.models import Correction, Run
+from corrections.models import Correction, Run, RunContent
 from corrections.services.erasure import hold_erasures
 from tests.at_once import at_once
-from tests.factories import caller_of
+from tests.factories import RunFactory, caller_of
 from tests.loop import RIGHT_CALL, WRONG_CALL, output
 from testsets.drafts import LiveChangeDraft
 from testsets.models import TestCase, TestRunCase, TestRunOutput
@@ -209,3 +209,30 @@ def test_the_erasure_of_a_participant_waits_for_a_grading_that_is_not_done(loop,
     assert at_once([complete, erase]) == [False, 202]
     kept = (TestRunCase.objects.get().result, TestCase.objects.get().wire, Correction.objects.get().should_call)
     assert [text for text in kept if "WORD" in text.text] == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"subject": {"kind": "participant", "id": "guest"}}, {"conversationId": str(UUID(int=7))}],
+    ids=["participant", "conversation"],
+)
+def test_an_erasure_that_has_to_wait_takes_what_came_in_meanwhile(loop, root_client, asked):
+    """The id comes off the runs of a participant, so that no later erasure would find the one that was missed."""
+    is_held, is_erased = Event(), Event()
+
+    def come_in():
+        with transaction.atomic():
+            hold_erasures(loop.project.workspace_id)
+            is_held.set()
+            is_erased.wait(timeout=1)
+            return RunFactory(project=loop.project, participant_id="guest", conversation_id=UUID(int=7)).id
+
+    def erase():
+        is_held.wait(timeout=30)
+        answer = root_client.post("/v1/memory/erasures", asked)
+        is_erased.set()
+        return answer.status_code
+
+    run, status = at_once([come_in, erase])
+
+    assert (status, RunContent.objects.get(run=run).output) == (202, None)
