@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 START_SECONDS = 60
@@ -32,8 +33,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _serving(port: int, folder: Path, *words: str) -> subprocess.Popen[str]:
-    process = _start(port, folder, *words)
+def _serving(port: int, folder: Path, *words: str, database: str = "") -> subprocess.Popen[str]:
+    process = _start(port, folder, *words, database=database)
     deadline = time.monotonic() + START_SECONDS
     while not _answers(port):
         assert process.poll() is None, process.communicate()
@@ -41,8 +42,8 @@ def _serving(port: int, folder: Path, *words: str) -> subprocess.Popen[str]:
     return process
 
 
-def _start(port: int, folder: Path, *words: str) -> subprocess.Popen[str]:
-    environment = os.environ | {"DATABASE_URL": f"sqlite:///{folder / 'served.sqlite3'}"}
+def _start(port: int, folder: Path, *words: str, database: str = "") -> subprocess.Popen[str]:
+    environment = os.environ | {"DATABASE_URL": database or f"sqlite:///{folder / 'served.sqlite3'}"}
     environment["DJANGO_SETTINGS_MODULE"] = "kindgi_site.settings"
     command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1", "--threads", "2", *words]
     return subprocess.Popen(  # noqa: S603 - our own command
@@ -97,6 +98,27 @@ def test_a_request_under_way_is_answered_after_sigterm(tmp_path: Path):
     assert b'"auth-missing"' in body
     server.communicate(timeout=20)
     assert server.returncode == 0
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="needs PostgreSQL")
+@pytest.mark.django_db(transaction=True)
+def test_only_workers_keep_connections_to_the_database(tmp_path: Path):
+    named = connection.settings_dict
+    place = f"{named['HOST']}:{named['PORT'] or 5432}/{named['NAME']}"
+    port = _free_port()
+    server = _serving(port, tmp_path, database=f"postgresql://{named['USER']}:{named['PASSWORD']}@{place}")
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE %s",
+            ["SELECT%django_migrations%"],
+        )
+        held = cursor.fetchone()
+    server.terminate()
+    server.communicate(timeout=20)
+
+    assert (held, server.returncode) == ((0,), 0)
 
 
 def test_a_host_may_be_named(tmp_path: Path):

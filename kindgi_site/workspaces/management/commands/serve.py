@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.core.servers.basehttp import get_internal_wsgi_application
 from django.db import connections
+from django.db.backends.postgresql.base import DatabaseWrapper as PostgresWrapper
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 from granian.server import Server
@@ -41,7 +42,7 @@ class Command(BaseCommand):
             call_command("collectstatic", interactive=False, verbosity=0)
         if lacking := why_not_ready():
             self.stderr.write(lacking)
-        connections.close_all()
+        _let_go_of_the_database()
         get_internal_wsgi_application()  # what is wrong with the site is said here, once, and not by every worker
         # A fresh process for each worker shares no database connection and no lock with this one.
         multiprocessing.set_start_method("spawn", force=True)
@@ -60,6 +61,14 @@ class Command(BaseCommand):
             log_level=LogLevels.warning,
             log_access=access_log,
         ).serve()
+
+
+def _let_go_of_the_database() -> None:
+    """This process asks it nothing more; a pool would keep a connection open for as long as it serves."""
+    for connection in connections.all(initialized_only=True):
+        connection.close()
+        if isinstance(connection, PostgresWrapper):
+            connection.close_pool()
 
 
 def _cores() -> int:
