@@ -1,18 +1,17 @@
 """What narrows the lists of runs, corrections and groups on their pages; all of it stands in the address."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import date
 from typing import Any
 
 import django_filters
 from django import forms
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from corrections.models import Correction, CorrectorGroup, Run, RunTool
-from corrections.vocabulary import RunStatus, Status
+from corrections.vocabulary import RECORDED_RIGHT, RunStatus, Status
+from kindgi_site import days
 from kindgi_site.callers import Caller
 from kindgi_site.exact_json import dumps
 from kindgi_site.pages import address_query
@@ -53,11 +52,9 @@ class DayFilter(django_filters.DateFilter):
     """
 
     def __init__(self, *, is_last: bool = False, **extra: Any) -> None:
-        one = timedelta(days=1)  # both ends leave room for the time zones and for the day after
-        bounds = [MinValueValidator(date.min + one), MaxValueValidator(date.max - 2 * one)]
         super().__init__(
             lookup_expr="lt" if is_last else "gte",
-            validators=bounds,
+            validators=days.BOUNDS,
             widget=forms.DateInput(attrs={"type": "date"}),
             **extra,
         )
@@ -66,8 +63,7 @@ class DayFilter(django_filters.DateFilter):
     def filter(self, qs: QuerySet[Run], value: date | None) -> QuerySet[Run]:
         if value is None:
             return qs
-        day = value + timedelta(days=self.is_last)
-        return super().filter(qs, timezone.make_aware(datetime.combine(day, time.min)))
+        return super().filter(qs, days.start_of(value + days.ONE if self.is_last else value))
 
 
 class RunPageFilter(django_filters.FilterSet):
@@ -196,7 +192,7 @@ class CorrectionPageFilter(django_filters.FilterSet):
             case "with-owner":
                 return corrections.filter(status=Status.WITH_OWNER)
             case "fixed":
-                return corrections.filter(status=Status.FIXED).exclude(fixed_how="recorded-right")
+                return corrections.filter(status=Status.FIXED).exclude(fixed_how=RECORDED_RIGHT)
             case "improve" | "developer":
                 return corrections.filter(sorted_to=desk, status__in=_UNDONE)
         return corrections

@@ -97,6 +97,16 @@ def test_preview_says_how_many_and_why_others_are_left_out(admin_client: Client,
     assert found.left_out == 7
 
 
+def test_a_day_is_one_of_the_sites_time_zone(settings, admin_client: Client, project: Project):
+    settings.TIME_ZONE = "Pacific/Auckland"  # thirteen hours ahead in November
+    for captured in (datetime(2026, 11, 2, 10, 59, tzinfo=UTC), datetime(2026, 11, 2, 11, tzinfo=UTC)):
+        CorrectionFactory(copy=RunCopyFactory(project=project, captured_at=captured))
+
+    assert preview(admin_client, project, since="2026-11-03").other_times == 1
+    assert preview(admin_client, project, until="2026-11-02").other_times == 1
+    assert preview(admin_client, project, since="2026-11-02", until="2026-11-03").other_times == 0
+
+
 def test_building_takes_in_what_the_preview_said(admin_client: Client, project: Project):
     crowd(project, 3)
     CorrectionFactory(copy=RunCopyFactory(project=project, subject_version="2.0.0"))

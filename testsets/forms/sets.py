@@ -1,15 +1,14 @@
 """What a test set is built from and kept as."""
 
-from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
-from django.core.validators import MaxValueValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from corrections.models import CorrectorGroup
 from corrections.vocabulary import SubjectKind
+from kindgi_site import days
 from kindgi_site.clock import wire_time
 from kindgi_site.workspaces.models import Project
 from testsets.drafts import Selection
@@ -32,12 +31,15 @@ class SelectionForm(forms.Form):
         widget=words(placeholder=gettext_lazy("any"), list="known-version"),
     )
     since = forms.DateField(
-        required=False, label=gettext_lazy("First corrected from"), widget=forms.DateInput(attrs={"type": "date"})
+        required=False,
+        label=gettext_lazy("First corrected from"),
+        validators=days.BOUNDS,
+        widget=forms.DateInput(attrs={"type": "date"}),
     )
     until = forms.DateField(
         required=False,
         label=gettext_lazy("to, included"),
-        validators=[MaxValueValidator(date.max - timedelta(days=1))],
+        validators=days.BOUNDS,
         widget=forms.DateInput(attrs={"type": "date"}),
     )
     min_corrections = forms.IntegerField(
@@ -81,7 +83,8 @@ class SelectionForm(forms.Form):
     def selection(self) -> Selection:
         said = self.cleaned_data
         groups: tuple[str, ...] | None = tuple(str(group.id) for group in said["groups"]) or None
-        since, until = _start_of(said["since"]), _start_of(said["until"], days=1)
+        since = said["since"] and days.start_of(said["since"])
+        until = said["until"] and days.start_of(said["until"] + days.ONE)
         is_agent = said["kind"] == SubjectKind.AGENT
         sent = {
             ("agentId" if is_agent else "flowId"): said["subject"],
@@ -104,10 +107,6 @@ class SelectionForm(forms.Form):
             segments=said["segments"],
             as_sent={name: value for name, value in sent.items() if value is not None},
         )
-
-
-def _start_of(day: date | None, days: int = 0) -> datetime | None:
-    return None if day is None else datetime.combine(day + timedelta(days=days), time.min, UTC)
 
 
 class VersionField(forms.CharField):
