@@ -44,6 +44,7 @@ class Status(StrEnum):
     REMOVED = "removed"
 
 
+RECORDED_RIGHT = "recorded-right"  # how what was right from the start came to be fixed
 BY_HAND = (Status.OPEN, Status.BEING_FIXED, Status.WITH_OWNER, Status.WONT_FIX)  # what a person may set
 
 

@@ -9,7 +9,7 @@ from corrections.models import Run
 from corrections.models.runs import AGENT_TURN_FLOW
 from corrections.rules.drafts import MAX_ARGS_FIELDS, MAX_TOOL
 from corrections.rules.segments import KEY_PATTERN, MAX_VALUE
-from corrections.vocabulary import LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict, Via
+from corrections.vocabulary import RECORDED_RIGHT, LinkKind, RunStatus, SortedTo, Status, SubjectKind, Verdict, Via
 from kindgi_site.api import examples
 from kindgi_site.api.shapes import Always, ShownId, ShownTime, StoredJsonField, WireShape, schema_of
 
@@ -72,7 +72,7 @@ class LinkShape(WireShape):
 
 class FixedInShape(WireShape):
     version = serializers.CharField(required=False)
-    how = serializers.ChoiceField(["pin", "latest", "recorded-right"])
+    how = serializers.ChoiceField(["pin", "latest", RECORDED_RIGHT])
     by = PartyShape(required=False)
     at = ShownTime()
 

@@ -11,7 +11,7 @@ from corrections.models import Correction
 from corrections.presenters.sentences import sentences
 from corrections.presenters.text import plain
 from corrections.queries.said import said_of
-from corrections.vocabulary import Status, Verdict
+from corrections.vocabulary import RECORDED_RIGHT, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def state_words(correction: Correction) -> str:
         Status.OPEN: _("Open"),
         Status.BEING_FIXED: _("Being fixed"),
         Status.WITH_OWNER: _("With the owner"),
-        Status.FIXED: _("Nothing to fix") if correction.fixed_how == "recorded-right" else _("Fixed"),
+        Status.FIXED: _("Nothing to fix") if correction.fixed_how == RECORDED_RIGHT else _("Fixed"),
         Status.WONT_FIX: _("Won’t fix"),
         Status.REMOVED: _("Removed"),
     }

@@ -18,7 +18,7 @@ from corrections.rules.drafts import check_draft, check_pointers
 from corrections.rules.sorting import sort
 from corrections.services.copies import copy_of
 from corrections.services.queue import settle_item
-from corrections.vocabulary import ItemState, RunStatus, Status, Verdict
+from corrections.vocabulary import RECORDED_RIGHT, ItemState, RunStatus, Status, Verdict
 from kindgi_site import clock, exact_json
 from kindgi_site.callers import Action, Caller
 from kindgi_site.errors import Code, ConflictError, GoneError, InvalidError
@@ -27,7 +27,6 @@ from kindgi_site.workspaces.permissions import check_project_action, project_den
 from kindgi_site.workspaces.services.audit import record_write
 
 BY_RULE = "rule"
-RECORDED_RIGHT = "recorded-right"
 
 
 @transaction.atomic

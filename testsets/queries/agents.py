@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from corrections.vocabulary import Status
+from corrections.vocabulary import RECORDED_RIGHT, Status
 from kindgi_site.callers import Caller
 from kindgi_site.keyset import Page, Place, by_name, cut
 from kindgi_site.workspaces.models import Project
@@ -54,7 +54,7 @@ _STRETCH = """
 SELECT count(*) FROM (
   SELECT 1 FROM corrections_correction c
   WHERE c.project_id = asked.project_id AND c.subject_kind = 'agent' AND c.subject_id = asked.agent_id
-  AND c.status = asked.status AND c.unregistered_at IS NULL AND c.fixed_how {side} 'recorded-right'
+  AND c.status = asked.status AND c.unregistered_at IS NULL AND c.fixed_how {side} %s
   ORDER BY c.fixed_how LIMIT %s
 ) few
 """
@@ -75,7 +75,7 @@ def standing_of_agents(agents: Iterable[AgentHere]) -> Counter[tuple[UUID, str, 
     )
     most = MOST_COUNTED + 1
     with connection.cursor() as cursor:
-        cursor.execute(sql, [*chain.from_iterable(asked), most, most])
+        cursor.execute(sql, [*chain.from_iterable(asked), RECORDED_RIGHT, most, RECORDED_RIGHT, most])
         rows = cursor.fetchall()
     return Counter({(_read(project), agent, status): count for project, agent, status, count in rows})
 
