@@ -78,8 +78,8 @@ class RunPageFilter(django_filters.FilterSet):
     status = django_filters.ChoiceFilter(label=_("Status"), choices=STATUSES, empty_label=_("any status"))
     tool = django_filters.CharFilter(label=_("Tool called"), method="calling")
     project = ProjectFilter(label=_("Project"), empty_label=_("any project"))
-    since = DayFilter(label=_("From"), field_name="created_at")
-    until = DayFilter(label=_("To"), field_name="created_at", is_last=True)
+    since = DayFilter(label=_("Received from"), field_name="created_at")
+    until = DayFilter(label=_("Received until"), field_name="created_at", is_last=True)
 
     class Meta:
         model = Run

@@ -176,6 +176,16 @@ def test_a_day_is_one_of_the_sites_time_zone(
     assert sorted(row.words for row in rows) == found
 
 
+def test_days_are_those_on_which_a_run_was_received_and_the_filter_says_so(reviewer_client: Client, project: Project):
+    RunFactory(project=project, completed_at=FIRST, created_at=FIRST + timedelta(days=9))
+
+    page = reviewer_client.get("/runs/?since=2026-11-11&until=2026-11-11")
+
+    assert len(page.context["rows"]) == 1
+    assert "Received from" in text_of(page.content.decode())
+    assert "Received until" in text_of(page.content.decode())
+
+
 def test_filter_by_project_offers_only_projects_one_may_read(
     reviewer_client: Client, reviewer: Person, project: Project
 ):
